@@ -1,0 +1,1 @@
+"""Who answers: the protocols of adapters and one back end per file."""

@@ -1,0 +1,103 @@
+"""What an adapter is and what it may answer.
+
+An adapter is any object with the method of its task, such as `classify(pcm, sample_rate) -> EmotionRead`. It is built
+as `Mine(**keys)` from the suite's keys. `__init__` opens no model; `warm_up()` loads it. Everything else here is
+optional and read through `traits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+
+class Vad(NamedTuple):
+    """Valence, arousal and dominance, each 0..1."""
+
+    valence: float
+    arousal: float
+    dominance: float
+
+
+@dataclass(frozen=True, slots=True)
+class EmotionRead:
+    """One answer to an emotion question; with neither label, scores nor vad it abstains.
+
+    `scores` maps every name the model knows to a finite score. A `label` beside them must be their winner. `latency_ms`
+    is the adapter's own figure and is only reported.
+    """
+
+    label: str | None = None
+    scores: Mapping[str, float] | None = None
+    vad: Vad | None = None
+    latency_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which model answers: enters the question a run asks.
+
+    `files` are hashed before the first call and again after the last; their digests, not their paths, are evidence.
+    """
+
+    name: str
+    version: str | None = None
+    revision: str | None = None
+    files: tuple[Path, ...] = ()
+    components: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """The identities (split, id) of a manifest's rows, of the listed and of the planned clips."""
+
+    every: Collection[tuple[str, str]]
+    listed: Sequence[tuple[str, str]]
+    planned: Sequence[tuple[str, str]]
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """An adapter whose answers were made elsewhere: it is asked by identity and hears nothing."""
+
+    def recall(self, split: str, id: str) -> object:  # noqa: A002
+        """The recorded answer for one clip; raises `AnswerFault("no-answer", …)` where there is none."""
+
+    def compare(self, roll: Roll) -> list[tuple[str, str]]:
+        """Hold the recorded rows against the manifest; returns notices, raises `AdapterFault` for rows it lacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What an adapter says of itself."""
+
+    identity: Identity
+    labels: tuple[str, ...] | None
+    sample_rate: int | None
+    recorded: bool
+
+
+def traits(adapter: object, use: str) -> Traits:
+    """Read an adapter's optional attributes; without `identity()` its name is `use`."""
+    identity = adapter.identity() if hasattr(adapter, "identity") else Identity(use)
+    labels = getattr(adapter, "labels", None)
+    return Traits(
+        identity,
+        None if labels is None else tuple(labels),
+        getattr(adapter, "sample_rate", None),
+        isinstance(adapter, Recorded),
+    )
+
+
+def warm_up(adapter: Any) -> Mapping[str, Any]:
+    """Load the model; returns what is known only now, such as providers and threads."""
+    facts = adapter.warm_up() if hasattr(adapter, "warm_up") else None
+    return facts if isinstance(facts, Mapping) else {}
+
+
+def close(adapter: Any) -> None:
+    """End an adapter that wants to be ended."""
+    if hasattr(adapter, "close"):
+        adapter.close()

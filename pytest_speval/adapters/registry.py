@@ -1,0 +1,73 @@
+"""The adapters a suite may name: ours, those of installed packages, those of a user's `conftest.py`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, create_model
+
+from pytest_speval.adapters.class_onnx import ClassOnnx, ClassOnnxKeys
+from pytest_speval.adapters.predictions import PredictionKeys, Predictions
+from pytest_speval.adapters.vad_onnx import VadOnnx, VadOnnxKeys
+from pytest_speval.errors import UsageFault
+from pytest_speval.suite.vocabulary import AdapterWord
+
+CODES = {
+    "adapter-repeated": "Two adapters are offered under one name.",
+    "adapter-not-callable": "What a hook or an entry point offers as an adapter cannot be built.",
+}
+GROUP = "pytest_speval.adapters"
+Factory = Callable[..., Any]
+
+_OURS: Mapping[str, tuple[Factory, type[BaseModel]]] = {
+    "predictions": (Predictions, PredictionKeys),
+    "vad-onnx": (VadOnnx, VadOnnxKeys),
+    "class-onnx": (ClassOnnx, ClassOnnxKeys),
+}
+
+
+def gather(offered: Iterable[Mapping[str, Factory]] = ()) -> tuple[dict[str, Factory], dict[str, AdapterWord]]:
+    """Factories and words of every adapter; raises `UsageFault` where a name is offered twice."""
+    factories: dict[str, Factory] = {}
+    words: dict[str, AdapterWord] = {}
+    for name, (factory, keys) in _OURS.items():
+        factories[name], words[name] = factory, AdapterWord(name, keys)
+    installed = {point.name: point.load() for point in entry_points(group=GROUP)}
+    for more in (installed, *offered):
+        for name, factory in more.items():
+            if name in factories:
+                raise UsageFault("adapter-repeated", f"the adapter `{name}` is offered twice; rename one")
+            if not callable(factory):
+                raise UsageFault("adapter-not-callable", f"the adapter `{name}` is {factory!r}, which cannot be called")
+            factories[name], words[name] = factory, AdapterWord(name, keys_of(name, factory))
+    return factories, words
+
+
+def keys_of(name: str, factory: Factory) -> type[BaseModel]:
+    """The key model of a user's adapter, read from its signature; `**keys` takes any key.
+
+    A parameter annotated `Path` is a path relative to the file that names it; other annotations are not enforced.
+    """
+    fields: dict[str, Any] = {}
+    extra = False
+    try:
+        parameters = inspect.signature(factory, eval_str=True).parameters.values()
+    except (NameError, ValueError):
+        parameters = inspect.signature(factory).parameters.values()
+    for parameter in parameters:
+        if parameter.kind is parameter.VAR_KEYWORD:
+            extra = True
+        elif parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            default = ... if parameter.default is parameter.empty else parameter.default
+            fields[parameter.name] = (_path_or_any(parameter.annotation), default)
+    config = ConfigDict(extra="allow" if extra else "forbid", frozen=True, arbitrary_types_allowed=True)
+    return create_model(f"{name}-keys", __config__=config, **fields)
+
+
+def _path_or_any(annotation: object) -> object:
+    from pathlib import Path
+
+    return annotation if annotation in (Path, Path | None) else Any

@@ -1,0 +1,364 @@
+"""The clips a suite lists, in the order of its manifest, as columns.
+
+A clip's identity is the pair (split, id). Rows that `where` leaves out are not listed. A listed clip that a rule of
+the suite takes out before any call keeps its place and says why: it is excluded, counted, never scored.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_speval.corpus.labels import DROPPED, LabelRules
+from pytest_speval.corpus.manifest import Manifest
+from pytest_speval.corpus.projections import AXES
+from pytest_speval.errors import AudioFault, Fault, FaultyFile
+
+CODES = {
+    "unknown-split": "`where` asks for a split that no row has.",
+    "id-missing": "A listed row has no id.",
+    "conflicting-identity": "Two unequal rows share one (split, id).",
+    "cell-missing": "A listed row lacks a cell its task needs.",
+    "label-unknown": "A reference label has no rule in `labels`.",
+    "number-expected": "A cell that must be a number is not one, or lies outside its declared range.",
+    "path-outside-root": "An entry of the manifest leads out of `corpus.root`; it was not opened.",
+    "bad-path": "An entry of the manifest is not a usable path.",
+    "exclude-unknown": "`exclude` names a clip that is not listed.",
+}
+ONE_SPLIT = "test"
+TEXTS = frozenset({"text", "transcript"})
+NUMBERS = frozenset({"seconds", *AXES})
+UNITS = ("speaker", "session", "family")
+Cell = str | None | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """A rule `exclude_where`: rows whose column holds one of these cells are taken out."""
+
+    column: str
+    cells: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Which columns play which role, and which rows are listed and taken out.
+
+    `roles` maps a role to its columns; a role of several columns is a tuple. `ranges` holds the range of each axis.
+    """
+
+    roles: Mapping[str, tuple[str, ...]]
+    audio_from: str | None = None
+    split_is: str | None = None
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    exclude: Mapping[str, str] = field(default_factory=dict)
+    exclude_where: tuple[Exclusion, ...] = ()
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Clips:
+    """Listed clips as equally long columns; `excluded` holds a reason or None.
+
+    `cells` maps a role to its raw cells; a role of several columns has tuples, None where a part is missing.
+    """
+
+    splits: list[str]
+    ids: list[str]
+    split_given: bool
+    cells: Mapping[str, list[Cell]]
+    audio: list[str] | None
+    excluded: list[str | None]
+    identities: frozenset[tuple[str, str]] = frozenset()
+    notices: tuple[tuple[str, str], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def name(self, index: int) -> str:
+        """`split/id`, or the id alone where the manifest has no split."""
+        return f"{self.splits[index]}/{self.ids[index]}" if self.split_given else self.ids[index]
+
+    @property
+    def planned(self) -> list[int]:
+        """The places of the clips that no rule takes out."""
+        return [index for index, reason in enumerate(self.excluded) if reason is None]
+
+
+def numeric_columns(listing: Listing) -> frozenset[str]:
+    """The manifest's columns whose cells are numbers."""
+    return frozenset(column for role, columns in listing.roles.items() if role in NUMBERS for column in columns)
+
+
+def list_clips(
+    manifest: Manifest,
+    listing: Listing,
+    labels: LabelRules | None,
+    needed: Iterable[str],
+    inside_root: Callable[[str], Path],
+) -> Clips:
+    """List the clips of a suite.
+
+    `needed` are the roles that every planned clip must have; `inside_root` resolves an entry that looks unusual, or
+    raises `AudioFault`. Raises `FaultyFile` with every fault found.
+    """
+    _check_roles(manifest, listing)
+    rows = _listed_rows(manifest, listing)
+    faults: list[Fault] = []
+    raw = _role_cells(manifest, listing, rows)
+    splits = _splits(manifest, listing, rows, faults)
+    ids = _ids(manifest, raw.pop("id"), rows, faults)
+    if faults:
+        raise FaultyFile(faults)
+    keep, notices = _unique_rows(manifest, rows, splits, ids, faults)
+    if len(keep) < len(rows):
+        rows = [rows[index] for index in keep]
+        splits = [splits[index] for index in keep]
+        ids = [ids[index] for index in keep]
+        raw = {role: [cells[index] for index in keep] for role, cells in raw.items()}
+    audio = _audio(manifest, listing, raw.pop("audio", None), rows, inside_root, faults)
+    given = "split" in listing.roles or listing.split_is is not None
+    excluded = _excluded(manifest, listing, labels, raw, rows, splits, ids, given, faults)
+    _check_cells(manifest, listing, labels, raw, rows, excluded, needed, faults)
+    if faults:
+        raise FaultyFile(faults)
+    everyone = (
+        frozenset(zip(splits, ids, strict=True)) if len(rows) == len(manifest.rows) else _identities(manifest, listing)
+    )
+    return Clips(splits, ids, given, raw, audio, excluded, everyone, (*manifest.notices, *notices))
+
+
+def _check_roles(manifest: Manifest, listing: Listing) -> None:
+    wanted = [(role, column) for role, columns in listing.roles.items() for column in columns]
+    wanted += [("exclude_where", rule.column) for rule in listing.exclude_where]
+    wanted += [("where", name) for name in listing.where if name not in listing.roles]
+    wanted += [("audio_from", name) for name in _fields(listing.audio_from)]
+    faults = []
+    for role, column in wanted:
+        if not manifest.has(column):
+            near = difflib.get_close_matches(column, manifest.names, n=1)
+            hint = f", did you mean `{near[0]}`?" if near else f"; its columns are {', '.join(manifest.names)}"
+            faults.append(manifest.fault(None, "column-missing", f"no column `{column}` for `{role}`{hint}"))
+    if faults:
+        raise FaultyFile(faults)
+
+
+def _fields(template: str | None) -> list[str]:
+    return [name for _, name, _, _ in string.Formatter().parse(template or "") if name]
+
+
+def _listed_rows(manifest: Manifest, listing: Listing) -> list[int]:
+    rows = list(range(len(manifest.rows)))
+    for name, wanted in listing.where.items():
+        if name == "split" and listing.split_is is not None:
+            present: list[str | None] = [listing.split_is] * len(manifest.rows)
+        else:
+            (column, *_) = listing.roles.get(name, (name,))
+            present = manifest.column(column, keep_na=True)
+        unknown = sorted(set(wanted) - set(present))
+        if unknown:
+            known = ", ".join(sorted({str(cell) for cell in present})[:20])
+            message = f"no row has {name} `{unknown[0]}`; there is {known}"
+            raise FaultyFile([manifest.fault(None, "unknown-split", message)])
+        kept = frozenset(wanted)
+        rows = [row for row in rows if present[row] in kept]
+    if not rows:
+        raise FaultyFile([manifest.fault(None, "no-rows", "`where` leaves 0 rows")])
+    return rows
+
+
+def _role_cells(manifest: Manifest, listing: Listing, rows: Sequence[int]) -> dict[str, list[Cell]]:
+    every = len(rows) == len(manifest.rows)
+    raw: dict[str, list[Cell]] = {}
+    for role, columns in listing.roles.items():
+        if role == "split":
+            continue
+        parts = [manifest.column(column, keep_na=role in TEXTS) for column in columns]
+        if not every:
+            parts = [[cells[row] for row in rows] for cells in parts]
+        raw[role] = list(parts[0]) if len(parts) == 1 else [_joined(cells) for cells in zip(*parts, strict=True)]
+    return raw
+
+
+def _joined(cells: tuple[str | None, ...]) -> tuple[str, ...] | None:
+    whole = tuple(cell for cell in cells if cell is not None)
+    return whole if len(whole) == len(cells) else None
+
+
+def _splits(manifest: Manifest, listing: Listing, rows: Sequence[int], faults: list[Fault]) -> list[str]:
+    if "split" not in listing.roles:
+        return [listing.split_is or ONE_SPLIT] * len(rows)
+    cells = manifest.column(listing.roles["split"][0])
+    splits = [cells[row] for row in rows]
+    faults += [
+        manifest.fault(row, "cell-missing", "no split") for row, cell in zip(rows, splits, strict=True) if cell is None
+    ]
+    return [cell or "" for cell in splits]
+
+
+def _ids(manifest: Manifest, cells: Sequence[Cell], rows: Sequence[int], faults: list[Fault]) -> list[str]:
+    if None in cells:
+        faults += [
+            manifest.fault(row, "id-missing", "no id") for row, cell in zip(rows, cells, strict=True) if cell is None
+        ]
+    return [cell if isinstance(cell, str) else "_".join(cell or ()) for cell in cells]
+
+
+def _unique_rows(
+    manifest: Manifest, rows: Sequence[int], splits: Sequence[str], ids: Sequence[str], faults: list[Fault]
+) -> tuple[list[int], list[tuple[str, str]]]:
+    """The places to keep: equal rows of one identity are one clip and a notice, unequal ones a fault."""
+    keys = list(zip(splits, ids, strict=True))
+    if len(set(keys)) == len(keys):
+        return list(range(len(keys))), []
+    first: dict[tuple[str, str], int] = {}
+    keep: list[int] = []
+    repeated: Counter[tuple[str, str]] = Counter()
+    for index, key in enumerate(keys):
+        if key not in first:
+            first[key] = index
+            keep.append(index)
+        elif manifest.rows[rows[first[key]]] == manifest.rows[rows[index]]:
+            repeated[key] += 1
+        else:
+            earlier = manifest.line(rows[first[key]])
+            message = f"`{key[0]}/{key[1]}` also stands on line {earlier}, with other cells"
+            faults.append(manifest.fault(rows[index], "conflicting-identity", message))
+    notices = [
+        ("repeated-row", f"{split}/{name} stands {count + 1} times; it is one clip")
+        for (split, name), count in repeated.items()
+    ]
+    return keep, notices
+
+
+def _audio(
+    manifest: Manifest,
+    listing: Listing,
+    cells: list[Cell] | None,
+    rows: Sequence[int],
+    inside_root: Callable[[str], Path],
+    faults: list[Fault],
+) -> list[str] | None:
+    if listing.audio_from is not None:
+        columns = {name: manifest.column(name, keep_na=True) for name in _fields(listing.audio_from)}
+        entries = [listing.audio_from.format(**{name: column[row] for name, column in columns.items()}) for row in rows]
+    elif cells is not None:
+        faults += [
+            manifest.fault(row, "cell-missing", "no sound file")
+            for row, cell in zip(rows, cells, strict=True)
+            if cell is None
+        ]
+        entries = [cell if isinstance(cell, str) else "" for cell in cells]
+    else:
+        return None
+    for row, entry in zip(rows, entries, strict=True):
+        if entry and _unusual(entry):
+            try:
+                inside_root(entry)
+            except AudioFault as fault:
+                faults.append(manifest.fault(row, fault.code, fault.message))
+    return entries
+
+
+def _unusual(entry: str) -> bool:
+    """Say whether an entry may lead out of its root by its spelling alone."""
+    return entry[0] in "/\\~" or ".." in entry or ":" in entry or "\\" in entry or "\0" in entry
+
+
+def _excluded(
+    manifest: Manifest,
+    listing: Listing,
+    labels: LabelRules | None,
+    raw: Mapping[str, list[Cell]],
+    rows: Sequence[int],
+    splits: Sequence[str],
+    ids: Sequence[str],
+    given: bool,
+    faults: list[Fault],
+) -> list[str | None]:
+    excluded: list[str | None] = [None] * len(rows)
+    if labels is not None and labels.drop:
+        dropped = {cell for cell in set(raw["label"]) if isinstance(cell, str) and labels.reference_of(cell) == DROPPED}
+        excluded = [f"label {cell} is dropped" if cell in dropped else None for cell in raw["label"]]
+    for rule in listing.exclude_where:
+        cells, wanted = manifest.column(rule.column, keep_na=True), frozenset(rule.cells)
+        for index, row in enumerate(rows):
+            if excluded[index] is None and cells[row] in wanted:
+                excluded[index] = rule.reason
+    if listing.exclude:
+        places = {f"{split}/{name}": index for index, (split, name) in enumerate(zip(splits, ids, strict=True))}
+        if not given:
+            places |= {name: index for index, name in enumerate(ids)}
+        for name, reason in listing.exclude.items():
+            if name not in places:
+                near = difflib.get_close_matches(name, places, n=1)
+                hint = f", did you mean `{near[0]}`?" if near else ""
+                faults.append(
+                    manifest.fault(None, "exclude-unknown", f"`exclude` names `{name}`, which is not listed{hint}")
+                )
+            elif excluded[places[name]] is None:
+                excluded[places[name]] = reason
+    return excluded
+
+
+def _check_cells(
+    manifest: Manifest,
+    listing: Listing,
+    labels: LabelRules | None,
+    raw: Mapping[str, list[Cell]],
+    rows: Sequence[int],
+    excluded: Sequence[str | None],
+    needed: Iterable[str],
+    faults: list[Fault],
+) -> None:
+    for role in needed:
+        cells = raw.get(role, [])
+        faults += [
+            manifest.fault(rows[index], "cell-missing", f"no {role}")
+            for index, cell in enumerate(cells)
+            if cell is None and excluded[index] is None
+        ]
+    if labels is not None:
+        counts = Counter(
+            cell
+            for cell, reason in zip(raw["label"], excluded, strict=True)
+            if reason is None and isinstance(cell, str)
+        )
+        for cell, count in sorted(counts.items()):
+            if labels.reference_of(cell) is None:
+                message = (
+                    f"the label `{cell}` ({count} clips) has no rule: add it to `labels.reference` or `labels.drop`"
+                )
+                faults.append(manifest.fault(None, "label-unknown", message))
+    for role in NUMBERS & raw.keys():
+        low, high = listing.ranges.get(role, (0.0, math.inf))
+        faults += [
+            manifest.fault(rows[index], "number-expected", f"{role} `{cell}` is not a number from {low:g} to {high:g}")
+            for index, cell in enumerate(raw[role])
+            if cell is not None and not _in_range(cell, low, high)
+        ]
+
+
+def _in_range(cell: Cell, low: float, high: float) -> bool:
+    try:
+        return low <= float(str(cell)) <= high
+    except ValueError:
+        return False
+
+
+def _identities(manifest: Manifest, listing: Listing) -> frozenset[tuple[str, str]]:
+    """Every (split, id) of the manifest, listed or not."""
+    rows = range(len(manifest.rows))
+    cells = _role_cells(manifest, Listing({"id": listing.roles["id"]}), rows)["id"]
+    split = (
+        manifest.column(listing.roles["split"][0])
+        if "split" in listing.roles
+        else [listing.split_is or ONE_SPLIT] * len(rows)
+    )
+    return frozenset((part or "", name) for part, name in zip(split, _ids(manifest, cells, rows, []), strict=True))
