@@ -1,0 +1,1 @@
+"""May we ask: what is checked before the first call."""

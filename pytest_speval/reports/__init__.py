@@ -1,0 +1,1 @@
+"""Who reads it: one output per file, each made from a result."""

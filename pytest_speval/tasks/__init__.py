@@ -1,0 +1,1 @@
+"""What answers amount to: one file per task, over the arithmetic of `scoring/`."""

@@ -1,0 +1,131 @@
+"""One clip, one call: an adapter, a clock and the journal turn a planned clip into an ending.
+
+An adapter may fail in any way it likes: whatever it raises becomes a `failed` ending of that clip alone. What it
+returns is checked by the task before it counts as an answer. Nothing is asked twice.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pytest_speval.adapters.base import Recorded
+from pytest_speval.errors import AnswerFault, AudioFault
+from pytest_speval.evidence.journal import Ending, Journal
+
+CODES = {
+    "raised": "The adapter raised an exception.",
+    "invalid-answer": "The adapter's answer breaks its task's contract.",
+    "no-answer": "There is no answer for this clip.",
+    "batch-size": "A batch came back with another number of answers than it had clips.",
+}
+MESSAGE_LIMIT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One planned clip, ready to be asked; `hear` gives the samples and their rate."""
+
+    split: str
+    id: str
+    hear: Callable[[], tuple[Any, int]]
+
+
+class Method(Protocol):
+    """What asking needs of a task."""
+
+    @property
+    def method(self) -> str:
+        """The name of the adapter's method."""
+
+    def record(self, read: object) -> tuple[Mapping[str, Any], float | None]:
+        """Check what the method returned; returns the plain answer and the adapter's own latency in ms.
+
+        Raises `AnswerFault` where it breaks the contract.
+        """
+
+
+class Inquiry:
+    """Asks one adapter, and remembers in the journal."""
+
+    def __init__(self, adapter: Any, task: Method, journal: Journal, batch: int = 1) -> None:
+        self._adapter = adapter
+        self._task = task
+        self._journal = journal
+        self._batch = batch
+        self._recorded = isinstance(adapter, Recorded)
+
+    def ask(self, clips: Sequence[Asked]) -> list[Ending]:
+        """Ask for each clip, in order."""
+        if self._batch > 1 and not self._recorded:
+            endings = []
+            for start in range(0, len(clips), self._batch):
+                endings += self._ask_batch(clips[start : start + self._batch])
+        else:
+            endings = [self._ask_one(clip) for clip in clips]
+        self._journal.flush()
+        return endings
+
+    def _ask_one(self, clip: Asked) -> Ending:
+        self._journal.entered(clip.split, clip.id)
+        started = time.perf_counter_ns()
+        try:
+            if self._recorded:
+                read = self._adapter.recall(clip.split, clip.id)
+            else:
+                pcm, rate = clip.hear()
+                started = time.perf_counter_ns()
+                read = getattr(self._adapter, self._task.method)(pcm, rate)
+            elapsed = (time.perf_counter_ns() - started) // 1000
+        except Exception as error:
+            return self._fail(clip, error)
+        return self._end(clip, read, elapsed)
+
+    def _ask_batch(self, clips: Sequence[Asked]) -> list[Ending]:
+        for clip in clips:
+            self._journal.entered(clip.split, clip.id)
+        try:
+            heard = [clip.hear() for clip in clips]
+            started = time.perf_counter_ns()
+            reads = getattr(self._adapter, f"{self._task.method}_batch")([pcm for pcm, _ in heard], heard[0][1])
+            elapsed = (time.perf_counter_ns() - started) // 1000 // len(clips)
+            if len(reads) != len(clips):
+                raise AnswerFault("batch-size", f"{len(reads)} answers for a batch of {len(clips)} clips")
+        except Exception as error:
+            return [self._fail(clip, error) for clip in clips]
+        return [self._end(clip, read, elapsed) for clip, read in zip(clips, reads, strict=True)]
+
+    def _end(self, clip: Asked, read: object, elapsed: int) -> Ending:
+        try:
+            answer, reported = self._task.record(read)
+        except AnswerFault as fault:
+            ending = Ending("failed", {"raw": legible(repr(read))}, fault.code, fault.message, elapsed)
+            self._journal.failed(clip.split, clip.id, ending)
+            return ending
+        ending = Ending("returned", answer, microseconds=elapsed, reported_ms=reported)
+        self._journal.returned(clip.split, clip.id, ending)
+        return ending
+
+    def _fail(self, clip: Asked, error: Exception) -> Ending:
+        if isinstance(error, AnswerFault | AudioFault):
+            ending = Ending("failed", code=error.code, message=legible(error.message))
+        else:
+            ending = Ending("failed", code="raised", message=legible(_told(error)))
+        self._journal.failed(clip.split, clip.id, ending)
+        return ending
+
+
+def legible(text: str) -> str:
+    """Foreign text as Unicode that can be stored, cut at a length worth reading."""
+    whole = text.encode("utf-8", "replace").decode()
+    return whole if len(whole) <= MESSAGE_LIMIT else f"{whole[:MESSAGE_LIMIT]}… ({len(whole)} characters)"
+
+
+def _told(error: Exception) -> str:
+    """The exception's class, its text, and the line of the adapter that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({frames[-1].name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"

@@ -1,0 +1,58 @@
+"""The folder of one run, made by one process and never made twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pytest_speval.errors import EvidenceFault
+from pytest_speval.evidence.canonical import canonical
+
+CODES = {"folder-unwritable": "A run folder cannot be made or written below the output folder."}
+
+
+class RunFolder:
+    """`<out>/<suite>/<time>-<8 hex of the question>/` with its named files."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.journals = path / "journal"
+
+    @classmethod
+    def create(cls, out: Path, suite: str, started: datetime, question: str) -> RunFolder:
+        """Make a new folder; raises `EvidenceFault` where that is not possible."""
+        stamp = started.strftime("%Y%m%dT%H%M%S.") + f"{started.microsecond // 1000:03d}Z"
+        folder = cls(out / suite / f"{stamp}-{question[:8]}")
+        try:
+            folder.path.parent.mkdir(parents=True, exist_ok=True)
+            folder.path.mkdir()
+            folder.journals.mkdir()
+        except OSError as error:
+            raise EvidenceFault("folder-unwritable", f"cannot make {folder.path}: {error.strerror}") from error
+        return folder
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write canonical JSON, whole or not at all."""
+        write_whole(self.path / name, canonical(value) + b"\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a text file, whole or not at all."""
+        write_whole(self.path / name, text.encode())
+
+    def write_lines(self, name: str, lines: list[bytes]) -> None:
+        """Write lines, whole or not at all."""
+        write_whole(self.path / name, b"".join(line + b"\n" for line in lines))
+
+
+def write_whole(path: Path, data: bytes, replace: Callable[[Path, Path], Any] = os.replace) -> None:
+    """Write to a neighbour and rename, so that a reader never sees half a file."""
+    neighbour = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        neighbour.write_bytes(data)
+        replace(neighbour, path)
+    except OSError as error:
+        neighbour.unlink(missing_ok=True)
+        raise EvidenceFault("folder-unwritable", f"cannot write {path}: {error.strerror}") from error

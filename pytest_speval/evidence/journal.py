@@ -1,0 +1,165 @@
+"""The journal: one line of canonical JSON per event, chained, written by one process per file.
+
+`opened` says what answers; `entered` stands before a call, `returned` or `failed` after it. A call that entered and
+never came back is `unknown` for ever. Each line holds the SHA-256 of the line before, so that none can be lost or
+altered unseen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from pytest_speval.errors import EvidenceFault
+from pytest_speval.evidence.canonical import canonical
+
+CODES = {
+    "journal-damaged": "A line of a journal is not what was written.",
+    "journal-foreign": "A journal speaks of a clip that the plan does not hold, or twice of one.",
+}
+START = "0" * 64
+SYNC_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Where one planned clip's call ended; times are microseconds of our clock around the method."""
+
+    state: Literal["returned", "failed", "unknown", "unattempted"]
+    answer: Mapping[str, Any] | None = None
+    code: str | None = None
+    message: str | None = None
+    microseconds: int | None = None
+    reported_ms: float | None = None
+
+
+UNKNOWN = Ending("unknown", code="never-came-back", message="the call was entered and never came back")
+UNATTEMPTED = Ending("unattempted", code="not-asked", message="never asked in this run")
+
+
+class Journal:
+    """The writer of one file; what `record` was given is with the system before the next call starts."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+        self._head = START
+        self._pending: list[bytes] = []
+        self._synced = time.monotonic()
+
+    def opened(self, facts: Mapping[str, Any]) -> None:
+        """Note what is known once the model is loaded."""
+        self._add({"event": "opened", **facts})
+        self._flush()
+
+    def entered(self, split: str, id: str) -> None:  # noqa: A002
+        """Note that a call starts; it is on file when this returns."""
+        self._add({"event": "entered", "id": id, "split": split})
+        self._flush()
+
+    def returned(self, split: str, id: str, ending: Ending) -> None:  # noqa: A002
+        """Note an answer; it is on file at the next `entered`, `flush` or `close`."""
+        line: dict[str, Any] = {"answer": ending.answer, "event": "returned", "id": id, "split": split}
+        line["microseconds"] = ending.microseconds
+        if ending.reported_ms is not None:
+            line["reported_ms"] = ending.reported_ms
+        self._add(line)
+
+    def failed(self, split: str, id: str, ending: Ending) -> None:  # noqa: A002
+        """Note a call that gave no usable answer."""
+        line: dict[str, Any] = {
+            "code": ending.code,
+            "event": "failed",
+            "id": id,
+            "message": ending.message,
+            "split": split,
+        }
+        if ending.answer is not None:
+            line["answer"] = ending.answer
+        if ending.microseconds is not None:
+            line["microseconds"] = ending.microseconds
+        self._add(line)
+
+    def flush(self) -> None:
+        """Hand everything noted so far to the system."""
+        self._flush()
+
+    def close(self) -> None:
+        """Flush, force to disk and close."""
+        self._flush()
+        os.fsync(self._file)
+        os.close(self._file)
+
+    def _add(self, line: dict[str, Any]) -> None:
+        line["prev"] = self._head
+        text = canonical(line)
+        self._head = hashlib.sha256(text).hexdigest()
+        self._pending.append(text + b"\n")
+
+    def _flush(self) -> None:
+        data = b"".join(self._pending)
+        self._pending.clear()
+        while data:
+            data = data[os.write(self._file, data) :]
+        now = time.monotonic()
+        if now - self._synced > SYNC_SECONDS:
+            os.fdatasync(self._file)
+            self._synced = now
+
+
+def read_journal(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of one journal, checked against the chain.
+
+    A torn last line, the mark of a killed process, ends it; damage elsewhere raises `EvidenceFault` with its number.
+    """
+    head = START
+    *whole, _torn = path.read_bytes().split(b"\n")
+    for number, text in enumerate(whole, start=1):
+        try:
+            line = orjson.loads(text)
+            intact = isinstance(line, dict) and line["prev"] == head
+        except (ValueError, KeyError):
+            intact = False
+        if not intact:
+            raise EvidenceFault("journal-damaged", f"{path.name}, line {number}: not what was written")
+        head = hashlib.sha256(text).hexdigest()
+        yield line
+
+
+def read_endings(folder: Path, places: Mapping[tuple[str, str], int]) -> list[Ending]:
+    """Where each planned clip ended, over all journals of a folder.
+
+    `places` maps a planned clip's (split, id) to its place. A clip that no journal names is `unattempted`. One clip
+    asked in two journals is a fault: no call is ever repeated.
+    """
+    endings = [UNATTEMPTED] * len(places)
+    for path in sorted(folder.glob("*.jsonl")):
+        for line in read_journal(path):
+            event = line["event"]
+            if event == "opened":
+                continue
+            place = places.get((line["split"], line["id"]))
+            expected = "unattempted" if event == "entered" else "unknown"
+            if place is None or endings[place].state != expected:
+                raise EvidenceFault(
+                    "journal-foreign", f"{path.name}: {event} {line['split']}/{line['id']} is out of place"
+                )
+            endings[place] = UNKNOWN if event == "entered" else _ending(event, line)
+    return endings
+
+
+def _ending(event: str, line: Mapping[str, Any]) -> Ending:
+    return Ending(
+        "returned" if event == "returned" else "failed",
+        line.get("answer"),
+        line.get("code"),
+        line.get("message"),
+        line.get("microseconds"),
+        line.get("reported_ms"),
+    )

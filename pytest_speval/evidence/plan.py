@@ -1,0 +1,124 @@
+"""What is asked, and under which rules it will be judged: two digests over canonical JSON.
+
+The question holds all that can change an answer. The plan adds all that can change a verdict. Neither holds times,
+hosts, paths, worker counts or a selection of clips.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pytest_speval.corpus.clips import Cell
+from pytest_speval.evidence.canonical import digest
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Question:
+    """A task asked of one model about listed clips, as equally long columns in manifest order.
+
+    `excluded` holds a reason or None. `condemned` maps a clip's place to the finding (code, message) that made it
+    fail without a call; `abstains` holds the places of clips that a rule of the suite answers with no choice. `frames`
+    and `rates` are those of the stored sound, empty where there is none.
+    """
+
+    task: str
+    corpus: Mapping[str, Any]
+    adapter: Mapping[str, Any]
+    splits: Sequence[str]
+    ids: Sequence[str]
+    split_given: bool
+    cells: Mapping[str, Sequence[Cell]]
+    excluded: Sequence[str | None]
+    bytes_sha256: Sequence[str | None] = ()
+    samples_sha256: Sequence[str | None] = ()
+    frames: Sequence[int | None] = ()
+    rates: Sequence[int | None] = ()
+    condemned: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    abstains: frozenset[int] = frozenset()
+    audio: Mapping[str, Any] | None = None
+    batch: int = 1
+    once: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for canonical JSON."""
+        clips: dict[str, Any] = {
+            "split": self.splits,
+            "id": self.ids,
+            "excluded": self.excluded,
+            "cells": dict(self.cells),
+        }
+        if self.audio is not None:
+            clips |= {"bytes_sha256": self.bytes_sha256, "samples_sha256": self.samples_sha256}
+            clips |= {"frames": self.frames, "rate": self.rates}
+        return {
+            "task": self.task,
+            "corpus": dict(self.corpus),
+            "adapter": dict(self.adapter),
+            "clips": clips,
+            "split_given": self.split_given,
+            "condemned": {self.name(place): list(finding) for place, finding in sorted(self.condemned.items())},
+            "abstains": [self.name(place) for place in sorted(self.abstains)],
+            "audio": self.audio,
+            "batch": self.batch,
+            "once": self.once,
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 that run folders, resume, replay and shards go by."""
+        return digest(self.as_dict())
+
+    @cached_property
+    def planned(self) -> list[int]:
+        """The places of the clips that are not excluded."""
+        return [place for place, reason in enumerate(self.excluded) if reason is None]
+
+    @cached_property
+    def places(self) -> dict[tuple[str, str], int]:
+        """(split, id) of a planned clip -> its number among the planned."""
+        return {(self.splits[place], self.ids[place]): number for number, place in enumerate(self.planned)}
+
+    def name(self, place: int) -> str:
+        """`split/id`, or the id alone where the manifest has no split."""
+        return f"{self.splits[place]}/{self.ids[place]}" if self.split_given else self.ids[place]
+
+    def seconds(self, place: int) -> float | None:
+        """The length of a clip's sound, or None where there is none."""
+        if not self.frames:
+            return None
+        frames, rate = self.frames[place], self.rates[place]
+        return frames / rate if frames is not None and rate else None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A question and the rules it is judged by."""
+
+    suite: str
+    question: Question
+    rules: Mapping[str, Any]
+    versions: Mapping[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, as it stands in `plan.json`."""
+        return {
+            "schemaVersion": SCHEMA,
+            "suite": self.suite,
+            "question": self.question.as_dict(),
+            "questionSha256": self.question.digest,
+            "rules": dict(self.rules),
+            "versions": dict(self.versions),
+            "planSha256": self.digest,
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 that a lock goes by."""
+        return digest(
+            {"suite": self.suite, "question": self.question.digest, "rules": self.rules, "versions": self.versions}
+        )

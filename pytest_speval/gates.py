@@ -1,0 +1,163 @@
+"""What follows: a rule and an estimate make a verdict.
+
+`pass` and `fail` compare full doubles, inclusive. `invalid` says that nothing was measured on which the rule could
+be judged, and why; it can be neither passed nor waived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+from pytest_speval.scoring.estimate import Estimate
+
+Flips = Callable[[str, Callable[[float], bool]], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A limit on one estimate of one suite; exactly one of `min` and `max` is given."""
+
+    id: str
+    metric: str
+    why: str
+    min: float | None = None
+    max: float | None = None
+    bound: Literal["point", "low", "high"] = "point"
+    owner: str | None = None
+    level: Literal["block", "warn"] = "block"
+
+    @property
+    def limit(self) -> float:
+        """The number to reach or not to exceed."""
+        return self.min if self.min is not None else self.max  # type: ignore[return-value]
+
+    def holds(self, value: float) -> bool:
+        """Say whether a value keeps the limit; the limit itself does."""
+        return value >= self.min if self.min is not None else value <= self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """Why a failing gate may stand, by whose word, and until when (that day included)."""
+
+    reason: str
+    owner: str
+    until: date
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a gate must know of its run beside the estimate.
+
+    `refused` says why no gate of the run can be judged, or is None.
+    """
+
+    refused: str | None
+    ceiling: Callable[[str], float | None]
+    flips: Flips
+    on: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a gate says of a run.
+
+    `margin` is the distance to the limit, negative on the wrong side. `flips` is how many clips would have to change
+    to turn it. `waived` quotes a waiver in force; `lapsed` one that has expired.
+    """
+
+    rule: Rule
+    verdict: Literal["pass", "fail", "invalid"]
+    value: float | None = None
+    reason: str | None = None
+    margin: float | None = None
+    flips: int | None = None
+    waived: str | None = None
+    lapsed: str | None = None
+
+    @property
+    def blocks(self) -> bool:
+        """Say whether it stops a release."""
+        return self.verdict == "fail" and self.waived is None and self.rule.level == "block"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, as it stands in `out.json`."""
+        return {
+            "id": self.rule.id,
+            "metric": self.rule.metric,
+            "cohort": None,
+            "group": None,
+            "value": self.value,
+            "min": self.rule.min,
+            "max": self.rule.max,
+            "bound": self.rule.bound,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "margin": self.margin,
+            "flips": self.flips,
+            "waived": self.waived,
+            "lapsed": self.lapsed,
+            "level": self.rule.level,
+            "owner": self.rule.owner,
+            "why": self.rule.why,
+        }
+
+
+def judge_gate(rule: Rule, estimates: Mapping[str, Estimate], waiver: Waiver | None, standing: Standing) -> Verdict:
+    """Judge one gate."""
+    estimate = estimates[rule.metric]
+    value, refusal = _judged_value(rule, estimate)
+    refusal = standing.refused or refusal or _beyond_ceiling(rule, standing.ceiling(rule.metric))
+    if refusal is not None or value is None:
+        return Verdict(rule=rule, verdict="invalid", value=value, reason=refusal)
+    passed = rule.holds(value)
+    waived, lapsed = (None, None) if passed or waiver is None else _waived(waiver, standing.on)
+    return Verdict(
+        rule=rule,
+        verdict="pass" if passed else "fail",
+        value=value,
+        reason=None if passed else f"{rule.metric} {comparison(rule, value)}",
+        margin=value - rule.limit if rule.min is not None else rule.limit - value,
+        flips=standing.flips(rule.metric, rule.holds) if rule.bound == "point" else None,
+        waived=waived,
+        lapsed=lapsed,
+    )
+
+
+def _judged_value(rule: Rule, estimate: Estimate) -> tuple[float | None, str | None]:
+    """The number a rule is held against, or why there is none."""
+    if estimate.value is None:
+        return None, f"{rule.metric} is undefined: {estimate.reason}"
+    if rule.bound == "point":
+        return estimate.value, None
+    if estimate.interval is None:
+        return None, f"{rule.metric} has no interval: {estimate.interval_reason}"
+    if estimate.interval.degenerate:
+        return None, f"the interval of {rule.metric} is degenerate: all replicates are alike"
+    return (estimate.interval.low if rule.bound == "low" else estimate.interval.high), None
+
+
+def _beyond_ceiling(rule: Rule, ceiling: float | None) -> str | None:
+    if ceiling is None or rule.min is None or rule.min <= ceiling:
+        return None
+    reach = f"{rule.metric} reaches at most {ceiling:.6g} on these references"
+    return f"no answers could pass: {reach}, the gate asks {rule.min:g}"
+
+
+def _waived(waiver: Waiver, on: date) -> tuple[str | None, str | None]:
+    text = f"{waiver.reason} ({waiver.owner}, until {waiver.until})"
+    return (text, None) if on <= waiver.until else (None, text)
+
+
+def comparison(rule: Rule, value: float) -> str:
+    """`0.69659 < 0.7`: as many digits as it takes for the two numbers to differ."""
+    holds = rule.holds(value)
+    sign = (">=" if holds else "<") if rule.min is not None else ("<=" if holds else ">")
+    for digits in range(4, 18):
+        shown, limit = f"{value:.{digits}g}", f"{rule.limit:.{digits}g}"
+        if shown != limit or value == rule.limit:
+            break
+    return f"{shown} {sign} {limit}"

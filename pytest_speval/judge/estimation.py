@@ -1,0 +1,175 @@
+"""All estimates of a run: those of its task, the rates every task has, sizes and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_speval.evidence.journal import Ending
+from pytest_speval.evidence.plan import Question
+from pytest_speval.judge.sample import Sample, unit_codes
+from pytest_speval.scoring.bootstrap import Clusters
+from pytest_speval.scoring.counts import Counts
+from pytest_speval.scoring.estimate import Estimate
+from pytest_speval.tasks.base import Reading
+
+STATUSES = ("answered", "abstained", "failed", "unknown", "unattempted")
+RATES: Mapping[str, tuple[str, ...]] = {
+    "coverage": ("answered",),
+    "failure_rate": ("failed", "unknown", "unattempted"),
+    "abstention_rate": ("abstained",),
+}
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """One value per replicate of each metric, and the share of replicates that lost a label."""
+
+    values: Mapping[str, Floats]
+    lost: Mapping[str, float]
+
+
+def estimate_all(
+    question: Question, missing: str, sample: Sample, reading: Reading, counts: Counts, endings: Sequence[Ending]
+) -> dict[str, Estimate]:
+    """Every estimate of a run, those of its task first."""
+    replicates = _replicates(reading, sample)
+    return (
+        _qualities(missing, sample, reading, counts, replicates)
+        | _answered_only(reading, counts)
+        | _rates(sample, counts, replicates)
+        | _sizes(question, counts)
+        | _times(question, endings)
+    )
+
+
+def _replicates(reading: Reading, sample: Sample) -> Replicates:
+    """Draw once for all estimates: the task's statistics and the counts of statuses share every replicate."""
+    own = reading.per_unit(sample.codes, sample.count)
+    sums = sample.replicate(np.hstack([own, _statuses_per_unit(reading, sample)]))
+    if sums is None:
+        return Replicates({}, {})
+    width = own.shape[1]
+    return Replicates(reading.estimates(sums[:, :width]) | _rate_values(sums[:, width:]), reading.lost(sums[:, :width]))
+
+
+def _statuses_per_unit(reading: Reading, sample: Sample) -> npt.NDArray[np.int64]:
+    place = {status: number for number, status in enumerate(STATUSES)}
+    ended = np.array([place[status] for status in reading.statuses], dtype=np.int64)
+    kept = sample.codes >= 0
+    cells = sample.codes[kept] * len(STATUSES) + ended[kept]
+    return np.bincount(cells, minlength=sample.count * len(STATUSES)).reshape(sample.count, len(STATUSES))
+
+
+def _rate_values(sums: Floats) -> dict[str, Floats]:
+    """Rates of status counts [..., 5]; every unit has clips, so no sum is 0."""
+    place = {status: number for number, status in enumerate(STATUSES)}
+    whole = sums.sum(axis=-1)
+    return {name: sums[..., [place[part] for part in parts]].sum(axis=-1) / whole for name, parts in RATES.items()}
+
+
+def withheld(missing: str, counts: Counts) -> str | None:
+    """Why no estimate of quality is given, or None."""
+    if missing == "withhold" and counts.answered < counts.planned:
+        return f"{counts.answered:,} of {counts.planned:,} answered"
+    return None if counts.answered + counts.abstained else "no clip came back"
+
+
+def _qualities(
+    missing: str, sample: Sample, reading: Reading, counts: Counts, replicates: Replicates
+) -> dict[str, Estimate]:
+    reason = withheld(missing, counts)
+    estimates = {}
+    for name, value in reading.estimates(reading.total()).items():
+        if reason is not None or np.isnan(value):
+            why = reason or reading.undefined(name)
+            estimates[name] = Estimate(
+                value=None, n=counts.planned, unit=reading.unit(name), reason=why, interval_reason="no value"
+            )
+            continue
+        numerator, denominator = reading.fraction(name) or (None, None)
+        interval, no_interval = sample.interval(replicates.values.get(name), replicates.lost)
+        estimates[name] = Estimate(
+            value=float(value),
+            n=counts.planned,
+            unit=reading.unit(name),
+            numerator=numerator,
+            denominator=denominator,
+            interval=interval,
+            interval_reason=no_interval,
+        )
+    return estimates
+
+
+def _answered_only(reading: Reading, counts: Counts) -> dict[str, Estimate]:
+    return {
+        f"answered_only.{name}": _figure(value, counts.answered, reading.unit(name), "no clip was answered")
+        for name, value in reading.answered_only().items()
+    }
+
+
+def _rates(sample: Sample, counts: Counts, replicates: Replicates) -> dict[str, Estimate]:
+    estimates = {}
+    for name, parts in RATES.items():
+        numerator = sum(getattr(counts, part) for part in parts)
+        interval, no_interval = sample.interval(replicates.values.get(name), {})
+        estimates[name] = Estimate(
+            value=numerator / counts.planned if counts.planned else None,
+            n=counts.planned,
+            unit="clip",
+            numerator=numerator,
+            denominator=counts.planned,
+            interval=interval,
+            interval_reason=no_interval,
+            reason=None if counts.planned else "no clip is planned",
+        )
+    return estimates
+
+
+def _sizes(question: Question, counts: Counts) -> dict[str, Estimate]:
+    sizes = {"clips": _figure(counts.planned, counts.planned, "clip", "")}
+    if "speaker" not in question.cells:
+        none = _figure(None, counts.planned, "speaker", "no speaker column")
+        return sizes | {"speakers": none, "effective_speakers": none}
+    clusters = Clusters.of(*unit_codes(question, "speaker"))
+    held = counts.planned - clusters.excluded
+    return sizes | {
+        "speakers": _figure(clusters.clusters, held, "speaker", ""),
+        "effective_speakers": _figure(clusters.effective, held, "speaker", ""),
+    }
+
+
+def _times(question: Question, endings: Sequence[Ending]) -> dict[str, Estimate]:
+    """Our clock around the method, over calls that returned; the warm-up is not among them."""
+    timed = [(place, ending.microseconds) for place, ending in zip(question.planned, endings, strict=True)
+             if ending.state == "returned" and ending.microseconds is not None]  # fmt: skip
+    spans = np.array([microseconds for _, microseconds in timed], dtype=np.float64) / 1000
+    n, none = len(spans), "no call returned"
+    p50, p95 = np.quantile(spans, [0.5, 0.95]).tolist() if n else (None, None)
+    reported = [ending.reported_ms for ending in endings if ending.reported_ms is not None]
+    heard = [question.seconds(place) for place, _ in timed]
+    seconds = sum(length for length in heard if length is not None)
+    return {
+        "latency_ms.mean": _figure(float(spans.mean()) if n else None, n, "ms", none),
+        "latency_ms.p50": _figure(p50, n, "ms", none),
+        "latency_ms.p95": _figure(p95, n, "ms", none),
+        "latency_ms.reported": _figure(
+            sum(reported) / len(reported) if reported else None, len(reported), "ms", "the adapter reports no latency"
+        ),
+        "rtf": _figure(float(spans.sum()) / 1000 / seconds if seconds else None, n, "s/s", "no sound was heard"),
+    }
+
+
+def _figure(value: float | None, n: int, unit: str, undefined: str) -> Estimate:
+    """An estimate that is not a function of a sample of clips."""
+    return Estimate(
+        value=None if value is None else float(value),
+        n=n,
+        unit=unit,
+        interval_reason="not sampled",
+        reason=undefined if value is None else None,
+    )

@@ -1,0 +1,124 @@
+"""Judging: endings of calls become counts, estimates, verdicts and rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_speval.audit.finding import Audit
+from pytest_speval.evidence.journal import Ending
+from pytest_speval.evidence.plan import Plan, Question
+from pytest_speval.gates import Standing, judge_gate
+from pytest_speval.judge.estimation import RATES, estimate_all
+from pytest_speval.judge.result import Bench, ClipRow, Result, no_verdict
+from pytest_speval.judge.sample import Sample
+from pytest_speval.scoring.counts import Counts
+from pytest_speval.scoring.estimate import Estimate
+from pytest_speval.scoring.flips import ratio_flips
+from pytest_speval.tasks.base import Reading, Task
+
+UNITS = ("speaker", "session", "family")
+
+
+def judge(
+    plan: Plan,
+    task: Task,
+    bench: Bench,
+    endings: Sequence[Ending],
+    audits: Sequence[Audit],
+    *,
+    partial: bool = False,
+) -> Result:
+    """Judge the endings of a question's planned clips; a partial result has no verdicts."""
+    question = plan.question
+    reading = task.read(question, bench.scoring, endings)
+    counts = _counts(question, reading)
+    sample = Sample.of(question, bench.interval)
+    estimates = estimate_all(question, bench.scoring.missing, sample, reading, counts, endings)
+    refused = _refused(counts, audits, bench.max_failed)
+    standing = Standing(refused, reading.ceiling, _flips(reading, estimates), bench.on)
+    gates = () if partial else bench.gates
+    return Result(
+        plan,
+        bench,
+        tuple(audits),
+        counts,
+        estimates,
+        tuple(judge_gate(rule, estimates, bench.waivers.get(rule.id), standing) for rule in gates),
+        tuple(_rows(question, reading, endings)),
+        reading.published(),
+        dict(sorted(Counter(reason for reason in question.excluded if reason is not None).items())),
+        refused,
+        partial,
+    )
+
+
+def _counts(question: Question, reading: Reading) -> Counts:
+    found = Counter(reading.statuses)
+    planned = len(question.planned)
+    return Counts(
+        listed=len(question.ids),
+        planned=planned,
+        excluded=len(question.ids) - planned,
+        answered=found["answered"],
+        abstained=found["abstained"],
+        failed=found["failed"],
+        unknown=found["unknown"],
+        unattempted=found["unattempted"],
+    )
+
+
+def _refused(counts: Counts, audits: Sequence[Audit], max_failed: int) -> str | None:
+    """Why no gate of this run can be judged, or None."""
+    for audit in audits:
+        if audit.failed:
+            return f"audit[{audit.name}] failed: {audit.headline}"
+    if counts.unattempted:
+        return no_verdict(counts)
+    lost = counts.failed + counts.unknown
+    if lost > max_failed:
+        return f"{lost:,} of {counts.planned:,} clips failed where run.max_failed allows {max_failed:,}"
+    return None
+
+
+def _flips(reading: Reading, estimates: Mapping[str, Estimate]) -> Callable[[str, Callable[[float], bool]], int | None]:
+    def count(metric: str, holds: Callable[[float], bool]) -> int | None:
+        estimate = estimates[metric]
+        if metric in RATES:
+            return ratio_flips(int(estimate.numerator or 0), int(estimate.denominator or 0), holds)
+        return reading.flips(metric, holds) if metric in reading.estimates(reading.total()) else None
+
+    return count
+
+
+def _rows(question: Question, reading: Reading, endings: Sequence[Ending]) -> Iterator[ClipRow]:
+    units = [unit for unit in UNITS if unit in question.cells]
+    number = {place: row for row, place in enumerate(question.planned)}
+    for place, excluded in enumerate(question.excluded):
+        keys = {unit: question.cells[unit][place] for unit in units}
+        split, name = question.splits[place], question.ids[place]
+        if excluded is not None:
+            yield ClipRow(split, name, "excluded", excluded, None, None, None, keys, None)
+            continue
+        row = number[place]
+        reference, answer, correct = reading.references[row], reading.answers[row], reading.correct[row]
+        yield ClipRow(
+            split,
+            name,
+            reading.statuses[row],
+            _reason(endings[row]),
+            reference,
+            answer,
+            correct,
+            keys,
+            _raw(endings[row]),
+        )
+
+
+def _reason(ending: Ending) -> str | None:
+    return None if ending.code is None else f"{ending.code}: {ending.message}"
+
+
+def _raw(ending: Ending) -> Any:
+    return None if ending.answer is None else dict(ending.answer)

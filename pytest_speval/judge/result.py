@@ -1,0 +1,89 @@
+"""What a run amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from pytest_speval.audit.finding import Audit
+from pytest_speval.evidence.plan import Plan
+from pytest_speval.gates import Rule, Verdict, Waiver
+from pytest_speval.judge.sample import IntervalRule
+from pytest_speval.scoring.counts import Counts
+from pytest_speval.scoring.estimate import Estimate
+from pytest_speval.tasks.base import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Everything a run is judged by, beside its question; `on` is the day it started."""
+
+    scoring: Rules
+    interval: IntervalRule
+    headline: str
+    max_failed: int
+    gates: tuple[Rule, ...]
+    waivers: Mapping[str, Waiver]
+    on: date
+
+
+@dataclass(frozen=True, slots=True)
+class ClipRow:
+    """One listed clip as `clips.jsonl` shows it; `answer` is what counts, `raw` what the adapter said."""
+
+    split: str
+    id: str
+    status: str
+    reason: str | None
+    reference: Any
+    answer: Any
+    correct: bool | None
+    units: Mapping[str, Any]
+    raw: Any
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for canonical JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True)
+class Result:
+    """Counts, estimates and verdicts of one run, with the rows they rest on."""
+
+    plan: Plan
+    bench: Bench
+    audits: tuple[Audit, ...]
+    counts: Counts
+    estimates: Mapping[str, Estimate]
+    verdicts: tuple[Verdict, ...]
+    rows: tuple[ClipRow, ...]
+    published: Mapping[str, Any]
+    exclusions: Mapping[str, int]
+    refused: str | None
+    partial: bool
+
+    @property
+    def complete(self) -> bool:
+        """Say whether every planned clip was asked."""
+        return not self.counts.unattempted
+
+    @property
+    def invalid(self) -> str | None:
+        """Why this run gives no verdict, or None."""
+        if failed := [audit for audit in self.audits if audit.failed]:
+            return f"audit[{failed[0].name}] failed: {failed[0].headline}"
+        if not self.complete:
+            return no_verdict(self.counts)
+        return next((verdict.reason for verdict in self.verdicts if verdict.verdict == "invalid"), None)
+
+    @property
+    def blocked(self) -> bool:
+        """Say whether a gate stops the release."""
+        return any(verdict.blocks for verdict in self.verdicts)
+
+
+def no_verdict(counts: Counts) -> str:
+    """Say that clips are missing, and how many of how many are there."""
+    return f"{counts.planned - counts.unattempted:,} of {counts.planned:,} clips: no verdict"

@@ -1,0 +1,87 @@
+"""The units of a run and the replicates drawn over them, shared by all its estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_speval.evidence.plan import Question
+from pytest_speval.scoring.bootstrap import FEWEST_CLUSTERS, Clusters, Interval, estimate_interval, replicate_sums
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalRule:
+    """How intervals are made: the unit that is drawn, how often, from which seed."""
+
+    unit: str = "speaker"
+    replicates: int = 2000
+    seed: int = 20260817
+    level: float = 0.95
+    null_unit: Literal["exclude", "singleton"] = "exclude"
+    few_clusters: float = 10
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Each planned clip's unit as a code; `absent` says why there are no units at all."""
+
+    rule: IntervalRule
+    codes: Codes
+    count: int
+    clusters: Clusters
+    absent: str | None
+
+    @classmethod
+    def of(cls, question: Question, rule: IntervalRule) -> Sample:
+        """The units of a question's planned clips."""
+        if rule.unit != "clip" and rule.unit not in question.cells:
+            none = np.full(len(question.planned), -1, dtype=np.int64)
+            return cls(rule, none, 0, Clusters.of(none, 0), f"no {rule.unit} column")
+        codes, count = unit_codes(question, rule.unit, singleton=rule.null_unit == "singleton")
+        return cls(rule, codes, count, Clusters.of(codes, count), None)
+
+    def replicate(self, statistics: npt.NDArray[Any]) -> Floats | None:
+        """Sums [R, C] over drawn units of per-unit statistics [U, C], or None where no interval is to be had."""
+        if self.absent is not None or self.clusters.clusters < FEWEST_CLUSTERS:
+            return None
+        return replicate_sums(statistics[self.clusters.occupied], self.rule.replicates, self.rule.seed)
+
+    def interval(self, values: Floats | None, lost: Mapping[str, float]) -> tuple[Interval | None, str | None]:
+        """The interval of one estimate from its replicates [R], or why there is none."""
+        if self.absent is not None:
+            return None, self.absent
+        return estimate_interval(
+            np.empty(0) if values is None else values,
+            self.clusters,
+            self.rule.level,
+            self.rule.unit,
+            self.rule.replicates,
+            self.rule.seed,
+            self.rule.few_clusters,
+            lost,
+        )
+
+
+def unit_codes(question: Question, unit: str, *, singleton: bool = False) -> tuple[Codes, int]:
+    """Code each planned clip's unit in the order of the units' names, so that the order of rows leaves no trace.
+
+    A clip without a unit has -1, or with `singleton` a unit of its own behind the named ones.
+    """
+    identities = [(question.splits[place], question.ids[place]) for place in question.planned]
+    keys: list[Any] = list(identities)
+    if unit != "clip":
+        keys = [question.cells[unit][place] for place in question.planned]
+    named = {key: code for code, key in enumerate(sorted({key for key in keys if key is not None}))}
+    if not singleton:
+        return np.array([-1 if key is None else named[key] for key in keys], dtype=np.int64), len(named)
+    alone = sorted(identity for identity, key in zip(identities, keys, strict=True) if key is None)
+    own = {identity: len(named) + code for code, identity in enumerate(alone)}
+    codes = [own[identity] if key is None else named[key] for identity, key in zip(identities, keys, strict=True)]
+    return np.array(codes, dtype=np.int64), len(named) + len(alone)

@@ -1,0 +1,87 @@
+"""`out.json`: a run as data, under the names that publishing pipelines know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pytest_speval.judge.result import Result
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When a run started, and how long it took in seconds."""
+
+    started: datetime
+    elapsed: float
+
+
+def out_document(result: Result, times: Times) -> dict[str, Any]:
+    """The whole run as plain data; apart from its times it is a function of plan and answers."""
+    plan, published = result.plan, dict(result.published)
+    latency = result.estimates["latency_ms.mean"].value
+    return {
+        "schemaVersion": SCHEMA,
+        "suite": plan.suite,
+        "model": plan.question.adapter["name"],
+        "task": plan.question.task,
+        "macroF1": published.pop("macroF1", None) if _measured(result, "macro_f1") else None,
+        "perClassF1": published.pop("perClassF1", None) if _measured(result, "macro_f1") else None,
+        "confusion": published.pop("confusion", None),
+        "confusionOther": published.pop("confusionOther", None),
+        "labels": published.pop("labels", None),
+        "meanLatencyMs": latency,
+        "n": result.counts.planned,
+        "runStartedAt": times.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "elapsedSeconds": times.elapsed,
+        "abstentionRate": result.estimates["abstention_rate"].value,
+        "notes": notes(result),
+        "counts": result.counts.as_dict(),
+        "exclusions": dict(result.exclusions),
+        "headline": result.bench.headline,
+        "metrics": {name: estimate.as_dict() for name, estimate in result.estimates.items()},
+        "absentLabels": published.get("absentLabels"),
+        "ceiling": published.get("ceiling"),
+        "cohorts": {},
+        "audits": [audit.as_dict() for audit in result.audits],
+        "gates": [verdict.as_dict() for verdict in result.verdicts],
+        "claim": plan.rules.get("claim"),
+        "plan": {"questionSha256": plan.question.digest, "planSha256": plan.digest},
+        "versions": dict(plan.versions),
+        "overrides": list(plan.rules.get("overrides", ())),
+        "complete": result.complete and not result.partial,
+        "partial": result.partial,
+    }
+
+
+def _measured(result: Result, metric: str) -> bool:
+    return metric in result.estimates and result.estimates[metric].value is not None
+
+
+def notes(result: Result) -> list[str]:
+    """What a reader must know before the numbers, most important first."""
+    found = []
+    if result.invalid:
+        found.append(f"No verdict: {result.invalid}.")
+    if result.partial:
+        found.append("Partial run: no verdict was wanted.")
+    if result.plan.rules.get("overrides"):
+        found.append(f"Overridden: {', '.join(result.plan.rules['overrides'])}.")
+    found += [f"Waived: {v.rule.id}: {v.waived}." for v in result.verdicts if v.waived]
+    found += [f"Waiver expired and ignored: {v.rule.id}: {v.lapsed}." for v in result.verdicts if v.lapsed]
+    absent = result.published.get("absentLabels")
+    if absent:
+        rule = f"it counts 0, so macro_f1 reaches at most {result.published['ceiling']:.6g}"
+        left_out = "it is left out of macro_f1"
+        rule = rule if result.published["ceiling"] < 1 else left_out
+        found.append(f"No reference has {', '.join(absent)}: {rule}.")
+    interval = result.estimates[result.bench.headline].interval
+    if interval is not None and interval.unreliable:
+        found.append(
+            f"Intervals are unreliable: {interval.effective_clusters:.1f} effective clusters of unit {interval.unit}."
+        )
+    claim = result.plan.rules.get("claim") or {}
+    return found + [f"Limit: {limit}" for limit in claim.get("limits", ())]

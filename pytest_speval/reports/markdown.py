@@ -1,0 +1,155 @@
+"""`report.md`: a run for people. Text that users or models wrote cannot break or take over the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pytest_speval.gates import comparison
+from pytest_speval.judge.result import Result
+from pytest_speval.reports.document import Times, notes
+from pytest_speval.reports.wording import number, spread, sums
+
+CELL_LIMIT = 200
+WORST_CLIPS = 20
+_SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
+
+
+def escaped(text: object) -> str:
+    """Foreign text as one line of inert Markdown, cut at 200 characters with its length."""
+    whole = str(text)
+    cut = whole if len(whole) <= CELL_LIMIT else f"{whole[:CELL_LIMIT]}… ({len(whole)} characters)"
+    entities = cut.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"\r\n|[\n\r\v\f\x85\u2028\u2029]", "⏎", _SPECIAL.sub(r"\\\1", entities))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A Markdown table; every cell is escaped."""
+    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    return lines + [f"| {' | '.join(map(escaped, row))} |" for row in rows] + [""]
+
+
+def markdown_report(result: Result, times: Times) -> str:
+    """The whole report of one run."""
+    parts = (
+        _head(result, times),
+        _gates(result),
+        _estimates(result),
+        _classes(result),
+        _clips(result),
+        _audits(result),
+        _plan(result),
+    )
+    return "\n".join(line for part in parts for line in part).rstrip() + "\n"
+
+
+def _head(result: Result, times: Times) -> list[str]:
+    plan = result.plan
+    describe = plan.rules.get("describe")
+    lines = [f"# {escaped(plan.suite)}: {escaped(plan.question.adapter['name'])}", ""]
+    lines += [escaped(describe), ""] if describe else []
+    lines += [f"Task {plan.question.task}, started {times.started:%Y-%m-%dT%H:%M:%SZ}, {times.elapsed:.1f} s.", ""]
+    lines += [f"**{sums(result.counts)}.**", ""]
+    found = notes(result)
+    return lines + [f"- {escaped(note)}" for note in found] + ([""] if found else [])
+
+
+def _gates(result: Result) -> list[str]:
+    if not result.verdicts:
+        return ["No gates.", ""] if not result.partial else []
+    rows = []
+    for verdict in result.verdicts:
+        rule = verdict.rule
+        judged = (
+            verdict.reason if verdict.verdict == "invalid" else f"{rule.metric} {comparison(rule, verdict.value or 0)}"
+        )
+        flips = "—" if verdict.flips is None else f"{verdict.flips:,}"
+        shown = f"{verdict.verdict}{' (waived)' if verdict.waived else ''}"
+        rows.append((rule.id, shown, judged, spread(result.estimates[rule.metric]), flips, rule.why))
+    return ["## Gates", "", *table(("gate", "verdict", "judged", "how sure", "flips", "why"), rows)]
+
+
+def _estimates(result: Result) -> list[str]:
+    rows = []
+    for name, estimate in result.estimates.items():
+        if "." in name and not name.startswith(("ccc.", "mae.", "latency_ms.", "answered_only.")):
+            continue
+        ratio = "" if estimate.denominator is None else f"{estimate.numerator:,g} / {estimate.denominator:,g}"
+        sure = spread(estimate) if estimate.value is not None else f"undefined: {estimate.reason}"
+        rows.append((name, number(estimate.value), ratio, f"{estimate.n:,}", sure))
+    return ["## Estimates", "", *table(("estimate", "value", "ratio", "n", "how sure"), rows)]
+
+
+def _classes(result: Result) -> list[str]:
+    published = result.published
+    if "confusion" not in published:
+        return []
+    names, other = published["labels"], published["confusionOther"]
+    per_label = [
+        (
+            label,
+            *(number(result.estimates[f"{kind}.{label}"].value) for kind in ("support", "precision", "recall", "f1")),
+        )
+        for label in names
+    ]
+    rows = [
+        (label, *published["confusion"][place], *(other[name][place] for name in other), sum_of(published, place))
+        for place, label in enumerate(names)
+    ]
+    head = ("reference", *map(escaped, names), *other, "sum")
+    return [
+        "## Labels",
+        "",
+        *table(("label", "support", "precision", "recall", "F1"), per_label),
+        "Rows are references, columns answers.",
+        "",
+        *table(head, rows),
+    ]
+
+
+def sum_of(published: object, place: int) -> int:
+    """All clips of one reference label."""
+    assert isinstance(published, dict)
+    return int(
+        sum(published["confusion"][place]) + sum(column[place] for column in published["confusionOther"].values())
+    )
+
+
+def _clips(result: Result) -> list[str]:
+    lost = [row for row in result.rows if row.status in ("failed", "unknown")]
+    lines: list[str] = []
+    if lost:
+        rows = [(f"{row.split}/{row.id}", row.status, row.reason) for row in lost[:WORST_CLIPS]]
+        lines += ["## Clips that did not come back", "", *table(("clip", "status", "reason"), rows)]
+        lines += [f"{len(lost) - WORST_CLIPS:,} more in `clips.jsonl`.", ""] if len(lost) > WORST_CLIPS else []
+    if result.exclusions:
+        lines += ["## Excluded", "", *table(("reason", "clips"), result.exclusions.items())]
+    return lines
+
+
+def _audits(result: Result) -> list[str]:
+    rows = [
+        (
+            audit.name,
+            "fail" if audit.failed else "pass",
+            finding.severity,
+            finding.code,
+            finding.message,
+            len(finding.clips) or "",
+        )
+        for audit in result.audits
+        for finding in audit.findings
+    ]
+    clean = [audit.name for audit in result.audits if not audit.findings]
+    lines = ["## Audits", ""]
+    lines += [f"Nothing found by {', '.join(clean)}.", ""] if clean else []
+    return lines + (table(("audit", "verdict", "severity", "code", "finding", "clips"), rows) if rows else [])
+
+
+def _plan(result: Result) -> list[str]:
+    plan = result.plan
+    identity = plan.question.adapter["identity"]
+    rows = [("question SHA-256", plan.question.digest), ("plan SHA-256", plan.digest)]
+    rows += [(f"model file {name}", digest) for name, digest in identity["files"].items()]
+    rows += [(f"version of {name}", version) for name, version in plan.versions.items()]
+    return ["## Plan", "", *table(("what", "value"), rows)]

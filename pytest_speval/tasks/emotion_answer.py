@@ -1,0 +1,76 @@
+"""The check of an `EmotionRead`, shared by the tasks that ask for one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pytest_speval.adapters.base import EmotionRead
+from pytest_speval.corpus.labels import winner
+from pytest_speval.corpus.projections import AXES
+from pytest_speval.errors import AnswerFault
+
+
+def record_emotion(read: object) -> tuple[dict[str, Any], float | None]:
+    """The plain answer {label, scores, vad}, without what was not given, and the reported latency in ms.
+
+    Raises `AnswerFault("invalid-answer", …)` for another type, a score or axis that is no finite number, a label that
+    is not the winner of its scores.
+    """
+    if not isinstance(read, EmotionRead):
+        raise _invalid(f"classify returned {type(read).__name__}, not EmotionRead")
+    answer: dict[str, Any] = {}
+    if read.label is not None:
+        answer["label"] = _name(read.label)
+    if read.scores is not None:
+        answer["scores"] = _scores(read.scores)
+        _check_winner(read.label, answer["scores"])
+    if read.vad is not None:
+        answer["vad"] = _vad(read.vad)
+    return answer, None if read.latency_ms is None else _finite("latency_ms", read.latency_ms)
+
+
+def _invalid(message: str) -> AnswerFault:
+    return AnswerFault("invalid-answer", message)
+
+
+def _name(label: object) -> str:
+    if not isinstance(label, str):
+        raise _invalid(f"a label is {type(label).__name__}, not a string")
+    try:
+        label.encode()
+    except UnicodeEncodeError:
+        raise _invalid(f"a label is not Unicode text: {label!r}") from None
+    return str(label)
+
+
+def _scores(scores: object) -> dict[str, float]:
+    if not isinstance(scores, Mapping) or not scores:
+        raise _invalid("scores must map every label to a number")
+    return {_name(name): _finite(f"the score of `{name}`", score) for name, score in scores.items()}
+
+
+def _vad(vad: object) -> dict[str, float]:
+    if not isinstance(vad, tuple) or len(vad) != len(AXES):
+        raise _invalid("vad must be Vad(valence, arousal, dominance)")
+    return {axis: _finite(axis, value) for axis, value in zip(AXES, vad, strict=True)}
+
+
+def _finite(what: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise _invalid(f"{what} is {value!r}, not a number") from None
+    if isinstance(value, str | bool) or not math.isfinite(number):
+        raise _invalid(f"{what} is {value!r}: it must be a finite number")
+    return number
+
+
+def _check_winner(label: str | None, scores: Mapping[str, float]) -> None:
+    if label is None:
+        return
+    best = winner(scores)
+    tied = best is None and scores.get(label) == max(scores.values())
+    if label != best and not tied:
+        raise _invalid(f"the label `{label}` is not the winner of its scores, `{best or 'a tie'}`")

@@ -1,0 +1,11 @@
+"""The tasks a suite may name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_speval.tasks.affect import Affect
+from pytest_speval.tasks.base import Task
+from pytest_speval.tasks.emotion import Emotion
+
+TASKS: Mapping[str, Task] = {task.word.name: task for task in (Emotion(), Affect())}
