@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 from pytest_speval.adapters.base import Recorded
 from pytest_speval.errors import AnswerFault, AudioFault
-from pytest_speval.evidence.journal import Ending, Journal
+from pytest_speval.evidence.ending import Ending
+from pytest_speval.evidence.journal import Journal
 
 CODES = {
     "raised": "The adapter raised an exception.",

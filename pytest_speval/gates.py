@@ -12,40 +12,9 @@ from datetime import date
 from typing import Any, Literal
 
 from pytest_speval.scoring.estimate import Estimate
+from pytest_speval.suite.gate import GateRule, Waiver
 
 Flips = Callable[[str, Callable[[float], bool]], int | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A limit on one estimate of one suite; exactly one of `min` and `max` is given."""
-
-    id: str
-    metric: str
-    why: str
-    min: float | None = None
-    max: float | None = None
-    bound: Literal["point", "low", "high"] = "point"
-    owner: str | None = None
-    level: Literal["block", "warn"] = "block"
-
-    @property
-    def limit(self) -> float:
-        """The number to reach or not to exceed."""
-        return self.min if self.min is not None else self.max  # type: ignore[return-value]
-
-    def holds(self, value: float) -> bool:
-        """Say whether a value keeps the limit; the limit itself does."""
-        return value >= self.min if self.min is not None else value <= self.limit
-
-
-@dataclass(frozen=True, slots=True)
-class Waiver:
-    """Why a failing gate may stand, by whose word, and until when (that day included)."""
-
-    reason: str
-    owner: str
-    until: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +38,7 @@ class Verdict:
     to turn it. `waived` quotes a waiver in force; `lapsed` one that has expired.
     """
 
-    rule: Rule
+    rule: GateRule
     verdict: Literal["pass", "fail", "invalid"]
     value: float | None = None
     reason: str | None = None
@@ -106,7 +75,7 @@ class Verdict:
         }
 
 
-def judge_gate(rule: Rule, estimates: Mapping[str, Estimate], waiver: Waiver | None, standing: Standing) -> Verdict:
+def judge_gate(rule: GateRule, estimates: Mapping[str, Estimate], standing: Standing) -> Verdict:
     """Judge one gate."""
     estimate = estimates[rule.metric]
     value, refusal = _judged_value(rule, estimate)
@@ -114,7 +83,7 @@ def judge_gate(rule: Rule, estimates: Mapping[str, Estimate], waiver: Waiver | N
     if refusal is not None or value is None:
         return Verdict(rule=rule, verdict="invalid", value=value, reason=refusal)
     passed = rule.holds(value)
-    waived, lapsed = (None, None) if passed or waiver is None else _waived(waiver, standing.on)
+    waived, lapsed = (None, None) if passed or rule.waiver is None else _waived(rule.waiver, standing.on)
     return Verdict(
         rule=rule,
         verdict="pass" if passed else "fail",
@@ -127,7 +96,7 @@ def judge_gate(rule: Rule, estimates: Mapping[str, Estimate], waiver: Waiver | N
     )
 
 
-def _judged_value(rule: Rule, estimate: Estimate) -> tuple[float | None, str | None]:
+def _judged_value(rule: GateRule, estimate: Estimate) -> tuple[float | None, str | None]:
     """The number a rule is held against, or why there is none."""
     if estimate.value is None:
         return None, f"{rule.metric} is undefined: {estimate.reason}"
@@ -140,7 +109,7 @@ def _judged_value(rule: Rule, estimate: Estimate) -> tuple[float | None, str | N
     return (estimate.interval.low if rule.bound == "low" else estimate.interval.high), None
 
 
-def _beyond_ceiling(rule: Rule, ceiling: float | None) -> str | None:
+def _beyond_ceiling(rule: GateRule, ceiling: float | None) -> str | None:
     if ceiling is None or rule.min is None or rule.min <= ceiling:
         return None
     reach = f"{rule.metric} reaches at most {ceiling:.6g} on these references"
@@ -148,11 +117,13 @@ def _beyond_ceiling(rule: Rule, ceiling: float | None) -> str | None:
 
 
 def _waived(waiver: Waiver, on: date) -> tuple[str | None, str | None]:
-    text = f"{waiver.reason} ({waiver.owner}, until {waiver.until})"
-    return (text, None) if on <= waiver.until else (None, text)
+    """The waiver's text, as in force or as expired."""
+    terms = ", ".join(([waiver.owner] if waiver.owner else []) + ([f"until {waiver.until}"] if waiver.until else []))
+    text = f"{waiver.reason}{f' ({terms})' if terms else ''}"
+    return (text, None) if waiver.until is None or on <= waiver.until else (None, text)
 
 
-def comparison(rule: Rule, value: float) -> str:
+def comparison(rule: GateRule, value: float) -> str:
     """`0.69659 < 0.7`: as many digits as it takes for the two numbers to differ."""
     holds = rule.holds(value)
     sign = (">=" if holds else "<") if rule.min is not None else ("<=" if holds else ">")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.canonical import canonical
+from pytest_speval.evidence.journal import read_journal
 
 CODES = {"folder-unwritable": "A run folder cannot be made or written below the output folder."}
 
@@ -34,6 +35,11 @@ class RunFolder:
             raise EvidenceFault("folder-unwritable", f"cannot make {folder.path}: {error.strerror}") from error
         return folder
 
+    def journal_lines(self) -> Iterator[dict[str, Any]]:
+        """The lines of all journals, file by file; raises `EvidenceFault` for a damaged one."""
+        for path in sorted(self.journals.glob("*.jsonl")):
+            yield from read_journal(path)
+
     def write_json(self, name: str, value: Any) -> None:
         """Write canonical JSON, whole or not at all."""
         write_whole(self.path / name, canonical(value) + b"\n")
@@ -47,12 +53,12 @@ class RunFolder:
         write_whole(self.path / name, b"".join(line + b"\n" for line in lines))
 
 
-def write_whole(path: Path, data: bytes, replace: Callable[[Path, Path], Any] = os.replace) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Write to a neighbour and rename, so that a reader never sees half a file."""
     neighbour = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         neighbour.write_bytes(data)
-        replace(neighbour, path)
+        neighbour.replace(path)
     except OSError as error:
         neighbour.unlink(missing_ok=True)
         raise EvidenceFault("folder-unwritable", f"cannot write {path}: {error.strerror}") from error

@@ -11,37 +11,20 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
 from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.canonical import canonical
+from pytest_speval.evidence.ending import Ending
 
 CODES = {
     "journal-damaged": "A line of a journal is not what was written.",
-    "journal-foreign": "A journal speaks of a clip that the plan does not hold, or twice of one.",
 }
 START = "0" * 64
 SYNC_SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """Where one planned clip's call ended; times are microseconds of our clock around the method."""
-
-    state: Literal["returned", "failed", "unknown", "unattempted"]
-    answer: Mapping[str, Any] | None = None
-    code: str | None = None
-    message: str | None = None
-    microseconds: int | None = None
-    reported_ms: float | None = None
-
-
-UNKNOWN = Ending("unknown", code="never-came-back", message="the call was entered and never came back")
-UNATTEMPTED = Ending("unattempted", code="not-asked", message="never asked in this run")
 
 
 class Journal:
@@ -130,36 +113,3 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
             raise EvidenceFault("journal-damaged", f"{path.name}, line {number}: not what was written")
         head = hashlib.sha256(text).hexdigest()
         yield line
-
-
-def read_endings(folder: Path, places: Mapping[tuple[str, str], int]) -> list[Ending]:
-    """Where each planned clip ended, over all journals of a folder.
-
-    `places` maps a planned clip's (split, id) to its place. A clip that no journal names is `unattempted`. One clip
-    asked in two journals is a fault: no call is ever repeated.
-    """
-    endings = [UNATTEMPTED] * len(places)
-    for path in sorted(folder.glob("*.jsonl")):
-        for line in read_journal(path):
-            event = line["event"]
-            if event == "opened":
-                continue
-            place = places.get((line["split"], line["id"]))
-            expected = "unattempted" if event == "entered" else "unknown"
-            if place is None or endings[place].state != expected:
-                raise EvidenceFault(
-                    "journal-foreign", f"{path.name}: {event} {line['split']}/{line['id']} is out of place"
-                )
-            endings[place] = UNKNOWN if event == "entered" else _ending(event, line)
-    return endings
-
-
-def _ending(event: str, line: Mapping[str, Any]) -> Ending:
-    return Ending(
-        "returned" if event == "returned" else "failed",
-        line.get("answer"),
-        line.get("code"),
-        line.get("message"),
-        line.get("microseconds"),
-        line.get("reported_ms"),
-    )

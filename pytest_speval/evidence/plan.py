@@ -68,6 +68,36 @@ class Question:
             "once": self.once,
         }
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Question:
+        """The question that a dict was made from."""
+        clips = data["clips"]
+        names = {f"{split}/{name}" if data["split_given"] else name: place
+                 for place, (split, name) in enumerate(zip(clips["split"], clips["id"], strict=True))}  # fmt: skip
+        cells = {
+            role: [tuple(cell) if isinstance(cell, list) else cell for cell in column]
+            for role, column in clips["cells"].items()
+        }
+        return cls(
+            task=data["task"],
+            corpus=data["corpus"],
+            adapter=data["adapter"],
+            splits=clips["split"],
+            ids=clips["id"],
+            split_given=data["split_given"],
+            cells=cells,
+            excluded=clips["excluded"],
+            bytes_sha256=clips.get("bytes_sha256", ()),
+            samples_sha256=clips.get("samples_sha256", ()),
+            frames=clips.get("frames", ()),
+            rates=clips.get("rate", ()),
+            condemned={names[name]: (code, message) for name, (code, message) in data["condemned"].items()},
+            abstains=frozenset(names[name] for name in data["abstains"]),
+            audio=data["audio"],
+            batch=data["batch"],
+            once=data["once"],
+        )
+
     @cached_property
     def digest(self) -> str:
         """The SHA-256 that run folders, resume, replay and shards go by."""

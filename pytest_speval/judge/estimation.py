@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_speval.evidence.journal import Ending
+from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Question
 from pytest_speval.judge.sample import Sample, unit_codes
 from pytest_speval.scoring.bootstrap import Clusters

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_speval.audit.finding import Audit
-from pytest_speval.evidence.journal import Ending
+from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.gates import Standing, judge_gate
 from pytest_speval.judge.estimation import RATES, estimate_all
@@ -45,7 +45,7 @@ def judge(
         tuple(audits),
         counts,
         estimates,
-        tuple(judge_gate(rule, estimates, bench.waivers.get(rule.id), standing) for rule in gates),
+        tuple(judge_gate(rule, estimates, standing) for rule in gates),
         tuple(_rows(question, reading, endings)),
         reading.published(),
         dict(sorted(Counter(reason for reason in question.excluded if reason is not None).items())),

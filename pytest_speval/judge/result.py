@@ -9,10 +9,11 @@ from typing import Any
 
 from pytest_speval.audit.finding import Audit
 from pytest_speval.evidence.plan import Plan
-from pytest_speval.gates import Rule, Verdict, Waiver
+from pytest_speval.gates import Verdict
 from pytest_speval.judge.sample import IntervalRule
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
+from pytest_speval.suite.gate import GateRule
 from pytest_speval.tasks.base import Rules
 
 
@@ -24,8 +25,7 @@ class Bench:
     interval: IntervalRule
     headline: str
     max_failed: int
-    gates: tuple[Rule, ...]
-    waivers: Mapping[str, Waiver]
+    gates: tuple[GateRule, ...]
     on: date
 
 

@@ -70,14 +70,21 @@ def _gates(result: Result) -> list[str]:
 
 
 def _estimates(result: Result) -> list[str]:
-    rows = []
+    rows, whole = [], result.counts.answered == result.counts.planned
     for name, estimate in result.estimates.items():
-        if "." in name and not name.startswith(("ccc.", "mae.", "latency_ms.", "answered_only.")):
+        if not _shown(name, whole):
             continue
         ratio = "" if estimate.denominator is None else f"{estimate.numerator:,g} / {estimate.denominator:,g}"
         sure = spread(estimate) if estimate.value is not None else f"undefined: {estimate.reason}"
         rows.append((name, number(estimate.value), ratio, f"{estimate.n:,}", sure))
     return ["## Estimates", "", *table(("estimate", "value", "ratio", "n", "how sure"), rows)]
+
+
+def _shown(name: str, whole: bool) -> bool:
+    """Labels have a table of their own; figures over answered clips say nothing new where all answered."""
+    if name.startswith("answered_only."):
+        return not whole
+    return "." not in name or name.startswith(("ccc.", "mae.", "latency_ms."))
 
 
 def _classes(result: Result) -> list[str]:

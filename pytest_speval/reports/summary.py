@@ -44,7 +44,7 @@ def summary_document(entries: Sequence[Entry], earlier: Mapping[str, Sequence[st
             }
             for entry in entries
         ],
-        "earlier": {suite: list(folders) for suite, folders in sorted(earlier.items())},
+        "earlier": {suite: list(folders) for suite, folders in sorted(earlier.items()) if folders},
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from pytest_speval.corpus.projections import AXES
-from pytest_speval.evidence.journal import Ending
+from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Question
 from pytest_speval.scoring import moments
 from pytest_speval.scoring.moments import Floats, Moments

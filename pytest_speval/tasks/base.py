@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_speval.corpus.labels import LabelRules
-from pytest_speval.evidence.journal import Ending
+from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Question
 from pytest_speval.scoring.units import Units
 from pytest_speval.suite.vocabulary import MetricWord, TaskWord

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_speval.corpus.labels import ABSTAINED, OUTSIDE, LabelRules
-from pytest_speval.evidence.journal import Ending
+from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Question
 from pytest_speval.scoring import confusion
 from pytest_speval.scoring.confusion import Confusion

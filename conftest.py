@@ -1,0 +1,3 @@
+"""What this repository's own runs need beside the plugin."""
+
+pytest_plugins = ["pytester"]

@@ -1,0 +1,166 @@
+"""From a suite's keys to its clips: where the corpus lies, which columns play which role, what is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_speval.corpus.clips import Clips, Exclusion, Listing, list_clips, numeric_columns
+from pytest_speval.corpus.contract import Contract
+from pytest_speval.corpus.entry import resolve_entry
+from pytest_speval.corpus.labels import LabelRules
+from pytest_speval.corpus.manifest import Format, read_manifest
+from pytest_speval.corpus.projections import AXES, NAMED, AxesProjection, NameProjection, Projection, Term
+from pytest_speval.errors import AudioFault, Fault, FaultyFile
+from pytest_speval.suite.corpus_keys import AudioContract, Columns, Constant, Corpus
+from pytest_speval.suite.keys import AxesProjection as AxesKeys
+from pytest_speval.suite.keys import Labels
+from pytest_speval.suite.suite import Suite
+from pytest_speval.suite.variables import expand, variables
+from pytest_speval.suite.vocabulary import TaskWord
+
+CODES = {
+    "not-staged": "A variable that says where a corpus lies is unset.",
+    "root-missing": "The folder that `corpus.root` names does not exist.",
+}
+BY_NAME = ("id", "audio", "label", "split", "speaker", "session", "family", "seconds", "bytes_sha256", "samples_sha256")
+"""Roles that take the column of their own name, where the suite names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A corpus that is there: its root and its clips."""
+
+    root: Path
+    clips: Clips
+
+
+@dataclass(frozen=True, slots=True)
+class Unstaged:
+    """A corpus that is not there: `not-staged` where no one said where it lies, `root-missing` where they did."""
+
+    code: str
+    message: str
+
+
+def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | Unstaged:
+    """Read the manifest of a suite; raises `FaultyFile` with every fault of it."""
+    keys = suite.keys.corpus
+    unset = [name for name in variables(suite.root) if not environ.get(name)]
+    if unset:
+        return Unstaged("not-staged", f"the corpus is not staged: set {unset[0]} to its folder")
+    root = suite.place(suite.root, environ)
+    if not root.is_dir():
+        return Unstaged("root-missing", f"corpus.root is {root}, which is no folder")
+    entry = expand(keys.manifest, environ)
+    path = _manifest_path(root, entry)
+    form = Format(
+        delimiter=keys.format.delimiter,
+        quoting=keys.format.quoting,
+        encoding=keys.format.encoding,
+        na=keys.format.na,
+        header=keys.format.header,
+        names=keys.format.names or (),
+    )
+    manifest = read_manifest(path, entry, form, sha256=keys.sha256, numeric=numeric_columns(listing(keys, None)))
+    rules = label_rules(suite.keys.labels) if task.labelled else None
+    chosen = listing(keys, manifest.names)
+    needed = [role for group in task.required for role in group if role in chosen.roles]
+    if "id" not in chosen.roles:
+        message = "no column `id`: name one in `corpus.columns.id`, or several in `id_from`"
+        raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
+    for group in task.required:
+        if not any(role in chosen.roles for role in group):
+            message = f"the task {task.name} needs a column for {' or '.join(group)}: see `corpus.columns`"
+            raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
+    return Staged(root, list_clips(manifest, chosen, rules, needed, lambda name: resolve_entry(root, name)))
+
+
+def _manifest_path(root: Path, entry: str) -> Path:
+    try:
+        return resolve_entry(root, entry)
+    except AudioFault as fault:
+        raise FaultyFile([Fault(entry, 0, 0, fault.code, fault.message)]) from fault
+
+
+def listing(keys: Corpus, names: tuple[str, ...] | None) -> Listing:
+    """Which columns play which role; with the manifest's `names`, roles also take the column of their own name."""
+    roles = _written_roles(keys.columns)
+    for role in BY_NAME if names is not None else ():
+        rival = {"id": keys.columns.id_from, "audio": keys.columns.audio_from, "split": keys.columns.split}.get(role)
+        if role not in roles and rival is None and names is not None and role in names:
+            roles[role] = (role,)
+    split = keys.columns.split
+    axes = {axis: found for axis in AXES if (found := getattr(keys.columns, axis)) is not None}
+    return Listing(
+        roles=roles,
+        audio_from=keys.columns.audio_from,
+        split_is=split.is_ if isinstance(split, Constant) else None,
+        where=keys.where,
+        exclude=keys.exclude,
+        exclude_where=tuple(Exclusion(rule.column, rule.is_, rule.reason) for rule in keys.exclude_where),
+        ranges={axis: found.range for axis, found in axes.items()},
+    )
+
+
+def _written_roles(columns: Columns) -> dict[str, tuple[str, ...]]:
+    roles: dict[str, tuple[str, ...]] = {}
+    for role in BY_NAME:
+        found = getattr(columns, role)
+        if isinstance(found, str):
+            roles[role] = (found,)
+        elif isinstance(found, tuple):
+            roles[role] = found
+    if columns.id_from is not None:
+        roles["id"] = columns.id_from
+    for axis in AXES:
+        if (found := getattr(columns, axis)) is not None:
+            roles[axis] = (found.column,)
+    return roles
+
+
+def label_rules(keys: Labels | None) -> LabelRules | None:
+    """The section `labels`, ready to be applied."""
+    if keys is None:
+        return None
+    return LabelRules(
+        set=keys.set,
+        reference=keys.reference,
+        drop=keys.drop,
+        answers=keys.answers,
+        projection=_projection(keys),
+        absent=keys.absent,
+        abstain_below=keys.abstain_below,
+        strip=keys.strip,
+        fold_case=keys.fold_case,
+    )
+
+
+def _projection(keys: Labels) -> Projection | None:
+    wanted = keys.projection
+    if wanted is None or isinstance(wanted, str):
+        return None if wanted is None else NAMED[wanted]
+    if isinstance(wanted, AxesKeys):
+        rows = {
+            label: tuple(Term(weight, axis) for weight, axis in zip(weights, wanted.axes, strict=True))
+            for label, weights in wanted.rows.items()
+        }
+        return AxesProjection("axes", rows, wanted.abstain_below or 0.0)
+    return NameProjection("names", wanted)
+
+
+def contract(keys: AudioContract, adapter_rate: int | None) -> Contract:
+    """The audio contract; without a rate of its own it takes the adapter's."""
+    return Contract(
+        rate=keys.rate or adapter_rate,
+        resample=keys.resample,
+        channels=keys.channels,
+        channel=keys.channel,
+        container=keys.container,
+        subtype=keys.subtype,
+        seconds=keys.seconds,
+        short=keys.short,
+        long=keys.long,
+        clipping=keys.clipping,
+    )

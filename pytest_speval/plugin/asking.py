@@ -1,0 +1,49 @@
+"""The clips of one run asked in one process, each at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_speval.adapters.base import close
+from pytest_speval.ask import Asked, Inquiry
+from pytest_speval.evidence.ending import Ending, settled
+from pytest_speval.evidence.journal import Journal
+from pytest_speval.evidence.plan import Question
+from pytest_speval.plugin.hearing import Hearing
+from pytest_speval.tasks.base import Task
+
+
+class Asking:
+    """Asks a warm adapter and remembers every ending, so that a repeated item costs no second call."""
+
+    def __init__(
+        self, question: Question, task: Task, adapter: Any, hearing: Hearing, journal: Path, facts: Mapping[str, Any]
+    ) -> None:
+        self.question = question
+        self._adapter = adapter
+        self._hearing = hearing
+        self._journal = Journal(journal)
+        self._journal.opened({"adapter": dict(facts)})
+        self._inquiry = Inquiry(adapter, task, self._journal, question.batch)
+        self._endings: dict[int, Ending] = {}
+
+    def ask(self, places: Sequence[int]) -> dict[int, Ending]:
+        """The endings of clips by their place; excluded clips have none."""
+        wanted = [place for place in places if self.question.excluded[place] is None]
+        for place in wanted:
+            ending = settled(self.question, place)
+            if ending is not None:
+                self._endings[place] = ending
+        fresh = [place for place in wanted if place not in self._endings]
+        asked = [
+            Asked(self.question.splits[place], self.question.ids[place], self._hearing.of(place)) for place in fresh
+        ]
+        self._endings |= zip(fresh, self._inquiry.ask(asked), strict=True)
+        return {place: self._endings[place] for place in wanted}
+
+    def close(self) -> None:
+        """Close the journal and the adapter."""
+        self._journal.close()
+        close(self._adapter)

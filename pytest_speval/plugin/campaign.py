@@ -1,0 +1,218 @@
+"""The suites of one session: loaded once, run once, summed up at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pytest_speval.adapters.registry import gather
+from pytest_speval.corpus.projections import NAMED
+from pytest_speval.corpus.staging import Staged, Unstaged, stage
+from pytest_speval.errors import Fault, FaultyFile, UsageFault
+from pytest_speval.evidence.canonical import canonical
+from pytest_speval.evidence.ending import Ending
+from pytest_speval.evidence.folder import write_whole
+from pytest_speval.plugin.asking import Asking
+from pytest_speval.plugin.options import Settings
+from pytest_speval.plugin.run import Orders, Run, join
+from pytest_speval.plugin.subject import Subject
+from pytest_speval.reports.summary import Entry, summary_document, summary_markdown
+from pytest_speval.suite.gate import GateRule, merge_gates
+from pytest_speval.suite.load import load_gates, load_suite, suite_name
+from pytest_speval.suite.override import Override, parse_override
+from pytest_speval.suite.suite import Suite
+from pytest_speval.suite.vocabulary import Vocabulary
+from pytest_speval.tasks.registry import TASKS
+
+CODES = {
+    "suite-repeated": "Two suite files have one name.",
+    "override-unknown": "`--speval-set` names a suite that no file defines.",
+}
+INVALID, FAILED = 6, 1
+
+
+class Blocked(Exception):
+    """No clip of a suite may be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The adapters of a session, and the vocabulary that suites are read against."""
+
+    factories: Mapping[str, Callable[..., Any]]
+    vocabulary: Vocabulary
+
+
+def session_words(offered: Iterable[Mapping[str, Callable[..., Any]]]) -> Words:
+    """All tasks, projections and adapters, those offered by hooks included."""
+    factories, adapters = gather(offered)
+    projections = {name: projection.labels for name, projection in NAMED.items()}
+    return Words(factories, Vocabulary({name: task.word for name, task in TASKS.items()}, adapters, projections))
+
+
+class Campaign:
+    """All that a session knows of its suites."""
+
+    def __init__(self, settings: Settings, words: Words) -> None:
+        self.settings = settings
+        self._words = words
+        self._suites: dict[Path, Suite | FaultyFile] = {}
+        self._staged: dict[Path, Staged | Unstaged] = {}
+        self._runs: dict[str, Run] = {}
+        self._askings: dict[str, Asking] = {}
+        self.entries: list[Entry] = []
+        self.problem: str | None = None
+
+    def check(self) -> None:
+        """Load every suite and gate file, before anything is collected.
+
+        Raises `UsageFault` or `FaultyFile` for what makes the session as a whole unusable. Faults of a single suite
+        are kept for its collection.
+        """
+        self._check_names()
+        _ = self.gates
+
+    def _check_names(self) -> None:
+        named: dict[str, Path] = {}
+        for path in self.settings.suites:
+            name = suite_name(path)
+            if name in named:
+                message = f"{self.shown(path)} and {self.shown(named[name])} are both the suite `{name}`"
+                raise UsageFault("suite-repeated", message)
+            named[name] = path
+        for suite, _ in self._overrides:
+            if suite not in named:
+                message = f"--speval-set {suite}.…: no such suite; there is {', '.join(sorted(named))}"
+                raise UsageFault("override-unknown", message)
+
+    @cached_property
+    def _overrides(self) -> list[tuple[str, Override]]:
+        return [parse_override(text, self.settings.here) for text in self.settings.overrides]
+
+    @cached_property
+    def gates(self) -> tuple[GateRule, ...]:
+        """The gates of all suites and gate files."""
+        suites = [suite for path in self.settings.suites if isinstance(suite := self._loaded(path), Suite)]
+        by_name = {suite.name: suite for suite in suites}
+        faulty = {suite_name(path) for path in self.settings.suites} - by_name.keys()
+        files, faults = [], []
+        for path in self.settings.gates:
+            try:
+                files.append(load_gates(path, by_name, self._words.vocabulary, self.shown(path)))
+            except FaultyFile as fault:
+                faults += [one for one in fault.faults if not _about(one, faulty)]
+        if faults:
+            raise FaultyFile(faults)
+        return merge_gates([rule for suite in suites for rule in suite.gates], files)
+
+    def shown(self, path: Path) -> str:
+        """A path as messages name it: relative to the rootdir where it lies below."""
+        root = self.settings.rootdir
+        return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+
+    def _loaded(self, path: Path) -> Suite | FaultyFile:
+        if path not in self._suites:
+            name = suite_name(path)
+            overrides = [override for suite, override in self._overrides if suite == name]
+            try:
+                self._suites[path] = load_suite(path, self._words.vocabulary, overrides, self.shown(path))
+            except FaultyFile as fault:
+                self._suites[path] = fault
+        return self._suites[path]
+
+    def subjects(self, path: Path) -> list[Subject]:
+        """The subjects of one suite file; raises `FaultyFile`."""
+        suite = self._loaded(path)
+        if isinstance(suite, FaultyFile):
+            raise suite
+        gates = () if self.settings.worker else tuple(rule for rule in self.gates if rule.suite == suite.name)
+        task = TASKS[suite.task]
+        return [
+            Subject(suite, title, keys, gates, task, self._words.factories[keys.use]) for title, keys in suite.adapters
+        ]
+
+    def gate_ids(self, subject: Subject) -> tuple[str, ...]:
+        """The ids of a subject's gates, in workers as the controller told them."""
+        if self.settings.worker:
+            return self.settings.gate_ids.get(subject.suite.name, ())
+        return tuple(rule.id for rule in subject.gates)
+
+    def staged(self, subject: Subject) -> Staged | Unstaged:
+        """The corpus of a subject; raises `FaultyFile` for a manifest that cannot serve."""
+        path = subject.suite.file
+        if path not in self._staged:
+            self._staged[path] = stage(subject.suite, subject.task.word, self.settings.environ)
+        return self._staged[path]
+
+    def run(self, subject: Subject) -> Run:
+        """The run of a subject in the process that judges it."""
+        if subject.name not in self._runs:
+            self._runs[subject.name] = Run(subject, self.staged(subject), self.settings.out, self.settings.environ)
+        return self._runs[subject.name]
+
+    def orders_path(self, subject: Subject, folder: Path) -> Path:
+        """Where the controller leaves a subject's orders."""
+        return folder / f"{subject.name}.json"
+
+    def ask(self, subject: Subject, places: Sequence[int]) -> dict[int, Ending]:
+        """Ask clips of a subject in this process; raises `Blocked`."""
+        if self.settings.worker is None:
+            run = self.run(subject)
+            if run.blocked:
+                raise Blocked(run.blocked)
+            return run.ask(places)
+        if subject.name not in self._askings:
+            self._askings[subject.name] = self._join(subject)
+        return self._askings[subject.name].ask(places)
+
+    def _join(self, subject: Subject) -> Asking:
+        staged, folder, worker = self.staged(subject), self.settings.orders, self.settings.worker
+        if folder is None or worker is None or not isinstance(staged, Staged):
+            raise Blocked("the controller left no orders")
+        orders = Orders.read(self.orders_path(subject, folder))
+        if orders.blocked:
+            raise Blocked(orders.blocked)
+        return join(subject, staged, orders, worker, self.settings.environ)
+
+    def close(self) -> None:
+        """End every adapter of a worker."""
+        for asking in self._askings.values():
+            asking.close()
+
+    def finish(self, subjects: Iterable[Subject]) -> None:
+        """Judge what has not been judged, and write the summary."""
+        self.entries = [self.run(subject).finish(partial=self.settings.partial) for subject in subjects]
+        if not any(entry.folder for entry in self.entries):
+            return
+        out = self.settings.out
+        names = {entry.suite.partition("[")[0] for entry in self.entries}
+        now = {entry.folder for entry in self.entries}
+        document = summary_document(self.entries, {name: self._earlier(name, now) for name in names})
+        write_whole(out / "summary.json", canonical(document) + b"\n")
+        write_whole(out / "summary.md", summary_markdown(document).encode())
+
+    def _earlier(self, suite: str, now: Collection[str | None]) -> list[str]:
+        """The folders of a suite's earlier runs, oldest first."""
+        out = self.settings.out
+        folders = (path.parent.relative_to(out).as_posix() for path in sorted((out / suite).glob("*/plan.json")))
+        return [folder for folder in folders if folder not in now]
+
+    def exit_status(self, status: int) -> int:
+        """What pytest's 0 or 1 becomes: 6 when anything is invalid, 1 when a blocking gate fails."""
+        if status not in (0, 1) or self.settings.partial:
+            return status
+        if any(entry.verdict == "invalid" for entry in self.entries):
+            return INVALID
+        return FAILED if any(entry.verdict == "fail" for entry in self.entries) else status
+
+    def results(self) -> list[Run]:
+        """The runs of this session that were judged."""
+        return [run for run in self._runs.values() if run.result is not None]
+
+
+def _about(fault: Fault, faulty: Iterable[str]) -> bool:
+    """Say whether a gate's fault is only that its suite file is faulty itself, which its collection will tell."""
+    return fault.code == "unknown-suite" and any(f"`{name}`" in fault.message for name in faulty)

@@ -1,0 +1,250 @@
+"""Suites as pytest items: audits, clips, gates. They hold no arithmetic; they ask the campaign and tell."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_speval.corpus.staging import Staged
+from pytest_speval.errors import SpevalError
+from pytest_speval.plugin.campaign import Blocked, Campaign
+from pytest_speval.plugin.names import clip_name
+from pytest_speval.plugin.subject import Subject
+from pytest_speval.reports.wording import verdict_lines
+
+CAMPAIGN = pytest.StashKey[Campaign]()
+WITHOUT_CLIPS = pytest.StashKey[bool]()
+"""Set while the controller collects audits and gates alone."""
+
+AUDITS = ("corpus", "adapter")
+SINGLY = 1000
+"""Up to so many planned clips each has an item of its own by default."""
+TOGETHER = 64
+SHOWN = 20
+
+
+class Told(Exception):
+    """A failure that is told in its own words, without a traceback."""
+
+
+class SuiteFile(pytest.File):
+    """One suite file."""
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        campaign = self.config.stash[CAMPAIGN]
+        for subject in campaign.subjects(self.path):
+            if subject.title is None:
+                yield from items_of(self, campaign, subject)
+            else:
+                yield AdapterNode.of(self, campaign, subject)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
+        if isinstance(excinfo.value, SpevalError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+
+class AdapterNode(pytest.Collector):
+    """The items of one of several adapters of a suite."""
+
+    campaign: Campaign
+    subject: Subject
+
+    @classmethod
+    def of(cls, parent: pytest.Collector, campaign: Campaign, subject: Subject) -> AdapterNode:
+        node: AdapterNode = cls.from_parent(parent, name=subject.title)
+        node.campaign, node.subject = campaign, subject
+        return node
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        yield from items_of(self, self.campaign, self.subject)
+
+
+class SpevalItem(pytest.Item):
+    """What all our items share: a subject, a kind, and words to select them by."""
+
+    kind = ""
+    campaign: Campaign
+    subject: Subject
+
+    def place(self, campaign: Campaign, subject: Subject, split: str | None = None) -> None:
+        """Tell the item what it belongs to."""
+        self.campaign, self.subject = campaign, subject
+        suite = subject.suite
+        self.extra_keyword_matches.update({suite.name, suite.task, self.kind, *suite.keys.tags})
+        if split is not None:
+            self.extra_keyword_matches.add(split)
+        self.add_marker(pytest.mark.speval(suite=suite.name, task=suite.task, split=split, kind=self.kind))
+
+    def reportinfo(self) -> tuple[os.PathLike[str], int, str]:
+        return self.path, 0, f"{self.subject.name}: {self.name}"
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, Told | SpevalError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def skip_unstaged(self) -> None:
+        """Skip where nobody said where the corpus lies."""
+        reason = self.campaign.run(self.subject).skipped
+        if reason is not None:
+            pytest.skip(reason)
+
+
+class AuditItem(SpevalItem):
+    """One audit of a suite."""
+
+    kind = "audit"
+    audit: str
+
+    def runtest(self) -> None:
+        self.skip_unstaged()
+        run = self.campaign.run(self.subject)
+        audit = next(audit for audit in run.audits if audit.name == self.audit)
+        if audit.failed:
+            raise Told("\n".join([f"audit {audit.name} of {self.subject.name}: FAIL", *map(str, audit.findings)]))
+        run.begin()
+
+
+class ClipItem(SpevalItem):
+    """One clip, or several in manifest order."""
+
+    kind = "clip"
+    places: Sequence[int]
+
+    def runtest(self) -> None:
+        try:
+            endings = self.campaign.ask(self.subject, self.places)
+        except Blocked as blocked:
+            if self.campaign.settings.partial:
+                raise Told(str(blocked)) from None
+            pytest.skip(str(blocked))
+        lost = [
+            f"{self._name(place)}: {ending.state}: {ending.code}: {ending.message}"
+            for place, ending in endings.items()
+            if ending.state in ("failed", "unknown")
+        ]
+        if lost:
+            more = [f"and {len(lost) - SHOWN:,} more"] if len(lost) > SHOWN else []
+            told = "\n".join([f"{len(lost):,} of {len(self.places):,} clips without an answer", *lost[:SHOWN], *more])
+            if self.subject.suite.keys.run.max_failed:
+                pytest.xfail(told)
+            raise Told(told)
+
+    def _name(self, place: int) -> str:
+        staged = self.campaign.staged(self.subject)
+        assert isinstance(staged, Staged)
+        return staged.clips.name(place)
+
+
+class GateItem(SpevalItem):
+    """One gate of a suite; judged where all results are."""
+
+    kind = "gate"
+    gate: str
+
+    def runtest(self) -> None:
+        self.skip_unstaged()
+        run = self.campaign.run(self.subject)
+        entry = run.finish(partial=False)
+        verdict = next((one for one in run.result.verdicts if one.rule.id == self.gate), None) if run.result else None
+        if run.result is None or verdict is None:
+            raise Told(f"gate {self.gate} of {self.subject.name}: INVALID: {entry.reason}")
+        told = "\n".join(verdict_lines(run.result, verdict))
+        if verdict.verdict == "pass":
+            return
+        if verdict.verdict == "fail" and not verdict.blocks:
+            pytest.xfail(told)
+        raise Told(told)
+
+
+def items_of(parent: pytest.Collector, campaign: Campaign, subject: Subject) -> Iterator[pytest.Item]:
+    """The items of one subject in their order: audits, clips, gates."""
+    for name in AUDITS:
+        audit: AuditItem = AuditItem.from_parent(parent, name=f"audit[{name}]")
+        audit.audit = name
+        audit.place(campaign, subject)
+        yield audit
+    if not parent.config.stash.get(WITHOUT_CLIPS, False):
+        yield from _clip_items(parent, campaign, subject)
+    for gate_id in () if campaign.settings.partial else campaign.gate_ids(subject):
+        gate: GateItem = GateItem.from_parent(parent, name=f"gate[{gate_id}]")
+        gate.gate = gate_id
+        gate.place(campaign, subject)
+        yield gate
+
+
+def _clip_items(parent: pytest.Collector, campaign: Campaign, subject: Subject) -> Iterator[pytest.Item]:
+    staged = campaign.staged(subject)
+    if not isinstance(staged, Staged):
+        return
+    clips, planned = staged.clips, staged.clips.planned
+    size = subject.suite.keys.run.per_item or (1 if len(planned) <= SINGLY else TOGETHER)
+    splits = set(clips.splits)
+    one_split = splits.pop() if len(splits) == 1 else None
+
+    def item(name: str, places: Sequence[int], split: str | None) -> ClipItem:
+        made: ClipItem = ClipItem.from_parent(parent, name=name)
+        made.places = places
+        made.place(campaign, subject, split)
+        return made
+
+    if size == 1:
+        for place in planned:
+            yield item(clip_name(clips, place), (place,), clips.splits[place])
+        return
+    if size == "all":
+        yield item("run[all]", planned, one_split)
+    else:
+        for first in range(0, len(planned), size):
+            places = planned[first : first + size]
+            yield item(f"clips[{first}..{first + len(places) - 1}]", places, one_split)
+    asked = set(_asked_names(parent, subject))
+    if asked:
+        yield from (
+            item(name, (place,), clips.splits[place]) for place in planned if (name := clip_name(clips, place)) in asked
+        )
+
+
+def _asked_names(parent: pytest.Collector, subject: Subject) -> Iterator[str]:
+    """Names of single clips that the command line or the last failures ask for; their items are made on demand."""
+    config = parent.config
+    remembered: Iterable[str] = ()
+    if config.getoption("lf", False) and getattr(config, "cache", None) is not None:
+        remembered = config.cache.get("cache/lastfailed", {}) or {}
+    places = [(config.invocation_params.dir, arg) for arg in config.args]
+    places += [(config.rootpath, node) for node in remembered]
+    for base, arg in places:
+        head, bracket, tail = str(arg).partition("[")
+        file, *names = head.split("::")
+        ours = [] if subject.title is None else [subject.title]
+        if bracket and names == [*ours, "clip"] and Path(os.path.abspath(base / file)) == parent.path:  # noqa: PTH100
+            yield f"clip[{tail}"
+
+
+def ordered(items: Sequence[pytest.Item], *, audits_first: bool) -> list[pytest.Item]:
+    """Audits before everything else (in workers: after it, where the controller cuts them off), gates last.
+
+    An item made on demand for one clip gives way to one that holds the clip among others.
+    """
+    held = {(item.subject.name, place) for item in items if isinstance(item, ClipItem) and len(item.places) > 1
+            for place in item.places}  # fmt: skip
+    kept = [
+        item
+        for item in items
+        if not isinstance(item, ClipItem) or len(item.places) != 1 or (item.subject.name, item.places[0]) not in held
+    ]
+    audits = [item for item in kept if isinstance(item, AuditItem)]
+    gates = [item for item in kept if isinstance(item, GateItem)]
+    rest = [item for item in kept if not isinstance(item, AuditItem | GateItem)]
+    return [*audits, *rest, *gates] if audits_first else [*rest, *audits, *gates]
+
+
+def subjects_of(items: Iterable[pytest.Item]) -> list[Subject]:
+    """The subjects that any of the items belongs to, each once."""
+    found = {item.subject.name: item.subject for item in items if isinstance(item, SpevalItem)}
+    return list(found.values())

@@ -1,0 +1,10 @@
+"""The hooks that users and other plugins may implement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def pytest_speval_adapters() -> Mapping[str, Callable[..., Any]]:  # type: ignore[empty-body]
+    """Offer adapters by name: `{"mine": Mine}`; results of all hooks are merged, a repeated name is an error."""

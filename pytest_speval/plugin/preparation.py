@@ -1,0 +1,116 @@
+"""Before the first call: the audits, and from them the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pytest_speval.adapters.base import Roll
+from pytest_speval.audit.finding import Audit, Finding
+from pytest_speval.audit.fit import Request, audit_adapter
+from pytest_speval.audit.health import Health, audit_corpus
+from pytest_speval.corpus.clips import Clips
+from pytest_speval.corpus.contract import Contract
+from pytest_speval.corpus.staging import Staged, contract, label_rules
+from pytest_speval.errors import SpevalError
+from pytest_speval.evidence.plan import Plan, Question
+from pytest_speval.plugin.hearing import Hearing
+from pytest_speval.plugin.subject import Subject, library_versions
+
+SAMPLES = 3
+"""Clips with which the check of batches is made."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan, the audits it passed or failed, and the adapter, warm unless an audit failed."""
+
+    plan: Plan
+    audits: tuple[Audit, ...]
+    adapter: Any
+    facts: Mapping[str, Any]
+    hearing: Hearing
+
+
+def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Prepared:
+    """Audit the corpus and the adapter, and write down what is asked."""
+    adapter, broken = _build(subject, environ)
+    rate = getattr(adapter, "sample_rate", None)
+    keys = subject.suite.keys
+    bound = contract(keys.corpus.audio, rate) if staged.clips.audio is not None else None
+    health = audit_corpus(staged.root, staged.clips, bound, keys.run.max_failed)
+    hearing = Hearing(staged.root, staged.clips.audio, bound, health.bytes_sha256)
+    if broken is None:
+        fit = audit_adapter(adapter, _request(subject, staged.clips, health, hearing))
+        audit, identity, facts = fit.audit, fit.identity, fit.facts
+        audit = _same_rate(audit, keys.corpus.audio.rate, rate)
+    else:
+        audit, identity, facts = Audit("adapter", (broken,)), {"name": subject.keys.use, "files": {}}, {}
+    question = _question(subject, staged.clips, health, bound, subject.adapter_record(identity, environ))
+    plan = Plan(subject.suite.name, question, subject.rules_record(), library_versions())
+    return Prepared(plan, (health.audit, audit), adapter, facts, hearing)
+
+
+def _build(subject: Subject, environ: Mapping[str, str]) -> tuple[Any, Finding | None]:
+    try:
+        return subject.build(environ), None
+    except SpevalError as error:
+        return None, Finding("error", error.code, error.message)
+    except Exception as error:
+        return None, Finding("error", "adapter-broken", f"{subject.keys.use}: {type(error).__name__}: {error}")
+
+
+def _same_rate(audit: Audit, suite_rate: int | None, adapter_rate: int | None) -> Audit:
+    if suite_rate is None or adapter_rate is None or suite_rate == adapter_rate:
+        return audit
+    message = f"corpus.audio.rate is {suite_rate} Hz, and the adapter hears {adapter_rate} Hz"
+    return Audit(audit.name, (*audit.findings, Finding("error", "rate-differs", message)))
+
+
+def _request(subject: Subject, clips: Clips, health: Health, hearing: Hearing) -> Request:
+    planned = [place for place, reason in enumerate(health.excluded) if reason is None]
+    rules = label_rules(subject.suite.keys.labels)
+    cells = clips.cells.get("label", [])
+    said = {cells[place] for place in planned} if rules is not None else set()
+    supported = {rules.reference_of(cell) for cell in said if isinstance(cell, str)} if rules is not None else set()
+    identities = list(zip(clips.splits, clips.ids, strict=True))
+    sound = [place for place in planned if place not in health.condemned and place not in health.abstains]
+    return Request(
+        use=subject.keys.use,
+        method=subject.task.method,
+        sound=subject.task.word.sound,
+        heard=clips.audio is not None,
+        labels=rules,
+        supported=frozenset(label for label in supported if label is not None),
+        roll=Roll(clips.identities, identities, [identities[place] for place in planned]),
+        requires=subject.keys.requires,
+        assets=subject.keys.assets,
+        folder=subject.suite.file.parent,
+        batch=subject.suite.keys.run.batch,
+        samples=[hearing.of(place) for place in sound[:SAMPLES]] if not health.audit.failed else (),
+    )
+
+
+def _question(
+    subject: Subject, clips: Clips, health: Health, bound: Contract | None, adapter: Mapping[str, Any]
+) -> Question:
+    heard = bound is not None
+    return Question(
+        task=subject.task.word.name,
+        corpus=subject.corpus_record(),
+        adapter=adapter,
+        splits=clips.splits,
+        ids=clips.ids,
+        split_given=clips.split_given,
+        cells=clips.cells,
+        excluded=health.excluded,
+        bytes_sha256=health.bytes_sha256 if heard else (),
+        samples_sha256=health.samples_sha256 if heard else (),
+        frames=health.frames if heard else (),
+        rates=health.rates if heard else (),
+        condemned=health.condemned,
+        abstains=health.abstains,
+        audio=asdict(bound) if bound is not None else None,
+        batch=subject.suite.keys.run.batch,
+    )

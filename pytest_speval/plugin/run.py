@@ -1,0 +1,180 @@
+"""The course of one run: audits, plan, calls, judgement, reports.
+
+The process that collects the results (the controller) holds a `Run`; it may ask the clips itself. A worker `joins` a
+run that the controller has begun.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from time import monotonic
+
+import orjson
+
+from pytest_speval.adapters.base import warm_up
+from pytest_speval.audit.finding import Audit, Finding
+from pytest_speval.corpus.staging import Staged, Unstaged, contract
+from pytest_speval.errors import EvidenceFault
+from pytest_speval.evidence.canonical import canonical
+from pytest_speval.evidence.ending import Ending, endings_of
+from pytest_speval.evidence.folder import RunFolder
+from pytest_speval.evidence.plan import Question
+from pytest_speval.judge.judgement import judge
+from pytest_speval.judge.result import Result
+from pytest_speval.plugin.asking import Asking
+from pytest_speval.plugin.hearing import Hearing
+from pytest_speval.plugin.preparation import Prepared, prepare
+from pytest_speval.plugin.subject import Subject
+from pytest_speval.reports.document import Times, out_document
+from pytest_speval.reports.markdown import markdown_report
+from pytest_speval.reports.summary import Entry
+
+CODES = {"result-unreadable": "A written report cannot be read back as strict JSON."}
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What a worker must know of a run: its folder, and why its clips may not be asked, if so."""
+
+    folder: str
+    blocked: str | None
+
+    def write(self, path: Path) -> None:
+        """Leave the orders for workers; they appear whole."""
+        neighbour = path.with_suffix(".part")
+        neighbour.write_text(json.dumps({"folder": self.folder, "blocked": self.blocked}))
+        neighbour.replace(path)
+
+    @classmethod
+    def read(cls, path: Path) -> Orders:
+        """The orders that the controller left."""
+        return cls(**json.loads(path.read_text()))
+
+
+class Run:
+    """One subject in the process that judges it."""
+
+    def __init__(self, subject: Subject, staged: Staged | Unstaged, out: Path, environ: Mapping[str, str]) -> None:
+        self.subject = subject
+        self.staged = staged
+        self._out = out
+        self._environ = environ
+        self._asking: Asking | None = None
+        self._clock = 0.0
+        self.started = datetime.now(UTC)
+        self.folder: RunFolder | None = None
+        self.entry: Entry | None = None
+        self.result: Result | None = None
+
+    @cached_property
+    def prepared(self) -> Prepared | None:
+        """The audited plan, or None where the corpus is not there."""
+        return prepare(self.subject, self.staged, self._environ) if isinstance(self.staged, Staged) else None
+
+    @property
+    def audits(self) -> tuple[Audit, ...]:
+        """Every audit, made once."""
+        if self.prepared is not None:
+            return self.prepared.audits
+        assert isinstance(self.staged, Unstaged)
+        missing = Finding("error", self.staged.code, self.staged.message)
+        return (Audit("corpus", (missing,)), Audit("adapter", ()))
+
+    @property
+    def skipped(self) -> str | None:
+        """Why the whole suite is passed over, or None."""
+        if isinstance(self.staged, Staged) or self.staged.code != "not-staged" or self.subject.suite.keys.required:
+            return None
+        return self.staged.message
+
+    @property
+    def blocked(self) -> str | None:
+        """Why no clip may be asked, or None."""
+        failed = next((audit for audit in self.audits if audit.failed), None)
+        return None if failed is None else f"audit[{failed.name}] failed: {failed.headline}"
+
+    def begin(self) -> None:
+        """Make the run folder and write down what is asked; does nothing the second time."""
+        if self.folder is not None or self.prepared is None:
+            return
+        self._clock, self.started = monotonic(), datetime.now(UTC)
+        plan = self.prepared.plan
+        self.folder = RunFolder.create(self._out, plan.suite, self.started, plan.question.digest)
+        self.folder.write_json("plan.json", plan.as_dict())
+        self.folder.write_json("audits.json", [audit.as_dict() for audit in self.audits])
+
+    def orders(self) -> Orders:
+        """What workers must know; begins the run."""
+        self.begin()
+        return Orders("" if self.folder is None else str(self.folder.path), self.blocked)
+
+    def ask(self, places: Sequence[int]) -> dict[int, Ending]:
+        """Ask clips in this process."""
+        if self._asking is None:
+            self.begin()
+            assert self.prepared is not None
+            assert self.folder is not None
+            prepared = self.prepared
+            journal = self.folder.journals / "main.jsonl"
+            self._asking = Asking(
+                prepared.plan.question, self.subject.task, prepared.adapter, prepared.hearing, journal, prepared.facts
+            )
+        return self._asking.ask(places)
+
+    def finish(self, *, partial: bool) -> Entry:
+        """Judge and report; does so once."""
+        if self.entry is None:
+            if self._asking is not None:
+                self._asking.close()
+            self.entry = self._finish(partial=partial)
+        return self.entry
+
+    def _finish(self, *, partial: bool) -> Entry:
+        name = self.subject.name
+        if self.skipped is not None:
+            return Entry(name, None, "skipped", self.skipped, None)
+        if self.prepared is None:
+            return Entry(name, None, "invalid", self.blocked, None)
+        self.begin()
+        assert self.folder is not None
+        folder, prepared = self.folder, self.prepared
+        shown = str(folder.path.relative_to(self._out))
+        try:
+            endings = endings_of(prepared.plan.question, folder.journal_lines())
+        except EvidenceFault as fault:
+            return Entry(name, shown, "invalid", f"integrity: {fault}", None)
+        bench = self.subject.bench(self.started.date())
+        self.result = judge(prepared.plan, self.subject.task, bench, endings, self.audits, partial=partial)
+        times = Times(self.started, monotonic() - self._clock)
+        document = out_document(self.result, times)
+        folder.write_lines("clips.jsonl", [canonical(row.as_dict()) for row in self.result.rows])
+        folder.write_json("out.json", document)
+        folder.write_text("report.md", markdown_report(self.result, times))
+        return Entry(name, shown, _verdict(self.result), self.result.invalid, document)
+
+
+def _verdict(result: Result) -> str:
+    if result.partial:
+        return "partial"
+    if result.invalid:
+        return "invalid"
+    if not result.verdicts:
+        return "no gates"
+    return "fail" if result.blocked else "pass"
+
+
+def join(subject: Subject, staged: Staged, orders: Orders, worker: str, environ: Mapping[str, str]) -> Asking:
+    """Enter a run that the controller began: the same question, an adapter and a journal of this process."""
+    folder = RunFolder(Path(orders.folder))
+    question = Question.from_dict(orjson.loads((folder.path / "plan.json").read_bytes())["question"])
+    adapter = subject.build(environ)
+    bound = contract(subject.suite.keys.corpus.audio, getattr(adapter, "sample_rate", None))
+    heard = Hearing(
+        staged.root, staged.clips.audio, bound if question.audio is not None else None, question.bytes_sha256
+    )
+    return Asking(question, subject.task, adapter, heard, folder.journals / f"{worker}.jsonl", warm_up(adapter))

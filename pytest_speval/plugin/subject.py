@@ -1,0 +1,139 @@
+"""One suite with one of its adapters: what a run is about."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pytest_speval.audit.fit import sha256_of
+from pytest_speval.corpus.staging import label_rules
+from pytest_speval.errors import SpevalError
+from pytest_speval.judge.result import Bench
+from pytest_speval.judge.sample import IntervalRule
+from pytest_speval.suite.gate import GateRule
+from pytest_speval.suite.suite import AdapterKeys, Suite
+from pytest_speval.suite.variables import expand
+from pytest_speval.tasks.base import Rules, Task
+
+LIBRARIES = ("pytest-speval", "numpy", "onnxruntime", "soundfile", "soxr")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A suite, one of its adapters, its gates, and what the session knows under their names.
+
+    `title` is the adapter's name under `adapters`, None where the suite has one adapter.
+    """
+
+    suite: Suite
+    title: str | None
+    keys: AdapterKeys
+    gates: tuple[GateRule, ...]
+    task: Task
+    factory: Callable[..., Any]
+
+    @property
+    def name(self) -> str:
+        """The suite's name, with the adapter's where there are several."""
+        return self.suite.name if self.title is None else f"{self.suite.name}[{self.title}]"
+
+    def build(self, environ: Mapping[str, str]) -> Any:
+        """A new adapter, with variables filled in; raises SpevalError `unset-variable`."""
+        return self.factory(**{name: self._filled(value, environ) for name, value in self.keys.own.items()})
+
+    def _filled(self, value: object, environ: Mapping[str, str]) -> object:
+        if isinstance(value, Path):
+            return self.suite.place(value, environ)
+        return expand(value, environ) if isinstance(value, str) else value
+
+    def adapter_record(self, identity: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+        """The adapter as it stands in the question: a key that names a file enters by the file's digest."""
+        keys = {
+            name: {"sha256": self._digest(self.keys.own[name], environ)}
+            if isinstance(self.keys.own.get(name), Path)
+            else written
+            for name, written in self.keys.raw.items()
+        }
+        return {
+            "use": self.keys.use,
+            "name": self.keys.name or identity["name"],
+            "keys": keys,
+            "identity": dict(identity),
+            "requires": dict(self.keys.requires),
+        }
+
+    def _digest(self, value: object, environ: Mapping[str, str]) -> str | None:
+        assert isinstance(value, Path)
+        try:
+            path = self.suite.place(value, environ)
+        except SpevalError:
+            return None
+        return sha256_of(path) if path.is_file() else None
+
+    def bench(self, on: date) -> Bench:
+        """What a run of this subject is judged by."""
+        keys = self.suite.keys
+        interval = keys.score.interval
+        axes = {axis: found.range for axis in ("valence", "arousal", "dominance")
+                if (found := getattr(keys.corpus.columns, axis)) is not None}  # fmt: skip
+        return Bench(
+            scoring=Rules(label_rules(keys.labels), axes, keys.run.missing or self.task.word.missing),
+            interval=IntervalRule(
+                interval.unit,
+                interval.replicates,
+                interval.seed,
+                interval.level,
+                interval.null_unit,
+                keys.score.few_clusters,
+            ),
+            headline=keys.score.headline or self.task.word.headline,
+            max_failed=keys.run.max_failed,
+            gates=self.gates,
+            on=on,
+        )
+
+    def corpus_record(self) -> dict[str, Any]:
+        """The section `corpus` without its root, as plain data."""
+        return self.suite.keys.corpus.model_dump(mode="json", by_alias=True, exclude={"root"}, exclude_none=True)
+
+    def rules_record(self) -> dict[str, Any]:
+        """All that can change a verdict but not an answer, as plain data."""
+        keys = self.suite.keys
+        plain = keys.model_dump(
+            mode="json", by_alias=True, exclude_none=True, include={"labels", "score", "claim", "protocol"}
+        )
+        for entry in plain["claim"].get("provenance", ()):
+            if "evidence" in entry:
+                entry["evidence"] = Path(entry["evidence"]).name
+        return plain | {
+            "describe": keys.describe,
+            "run": {"max_failed": keys.run.max_failed, "missing": keys.run.missing or self.task.word.missing},
+            "gates": [_gate_record(rule) for rule in self.gates],
+            "overrides": list(self.suite.overrides),
+        }
+
+
+def _gate_record(rule: GateRule) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        name: getattr(rule, name) for name in ("id", "metric", "min", "max", "bound", "why", "owner", "level")
+    }
+    if rule.waiver is not None:
+        until = None if rule.waiver.until is None else rule.waiver.until.isoformat()
+        record["waiver"] = {"reason": rule.waiver.reason, "owner": rule.waiver.owner, "until": until}
+    return record
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of Python, of this package and of the libraries that can change a number."""
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,79 @@
+"""What a session says at its end, through pytest's own reporter; rich only renders the table."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_speval.judge.result import Result
+from pytest_speval.reports.summary import Entry
+from pytest_speval.reports.wording import number, verdict_lines
+
+COLOURS = {
+    "pass": "green",
+    "no gates": "green",
+    "fail": "red",
+    "invalid": "red",
+    "skipped": "yellow",
+    "partial": "yellow",
+}
+UNRELIABLE = "*"
+
+
+def write_summary(
+    reporter: pytest.TerminalReporter, entries: Sequence[Entry], results: Sequence[Result], shown_out: str
+) -> None:
+    """The verdict table, the gates that need attention, and where the reports are."""
+    reporter.write_sep("=", "speech evaluations")
+    if reporter.config.get_verbosity() >= 0:
+        for line in _table(entries, reporter._tw.fullwidth).splitlines():
+            reporter.write_line(line.rstrip())
+    for result in results:
+        if result.plan.rules.get("overrides"):
+            reporter.write_line(f"{result.plan.suite}: overridden: {', '.join(result.plan.rules['overrides'])}")
+        for verdict in sorted(result.verdicts, key=lambda one: one.waived is None):
+            if verdict.verdict == "fail" and not verdict.blocks:
+                for line in verdict_lines(result, verdict):
+                    reporter.write_line(line)
+    for entry in entries:
+        mark = {COLOURS[entry.verdict]: True, "bold": True}
+        reason = f": {entry.reason}" if entry.reason else ""
+        model = f" ({entry.document['model']})" if entry.document else ""
+        reporter.write_line(f"{entry.suite}{model}: {entry.verdict}{reason}", **mark)
+    if any(entry.folder for entry in entries):
+        reporter.write_line(f"reports: {shown_out}/summary.md")
+
+
+def _table(entries: Sequence[Entry], width: int) -> str:
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    for head in ("suite", "estimate", "value", "interval", "planned", "gates", "verdict"):
+        right = head in ("value", "planned", "gates")
+        table.add_column(head, justify="right" if right else "left", overflow="fold")
+    for entry in entries:
+        table.add_row(*_row(entry))
+    console = Console(file=io.StringIO(), width=width, no_color=True, highlight=False, markup=False, emoji=False)
+    console.print(table)
+    if any(row[3].endswith(UNRELIABLE) for row in map(_row, entries)):
+        console.print(f"{UNRELIABLE} unreliable: too few effective clusters")
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def _row(entry: Entry) -> list[str]:
+    document = entry.document
+    if document is None:
+        return [entry.suite, *["—"] * 5, entry.verdict]
+    metric = document["metrics"][document["headline"]]
+    interval = metric["interval"]
+    sure = "—" if interval is None else f"{interval['low']:.3f}..{interval['high']:.3f}"
+    sure += UNRELIABLE if interval is not None and interval["unreliable"] else ""
+    passed = sum(gate["verdict"] == "pass" for gate in document["gates"])
+    gates = f"{passed}/{len(document['gates'])}" if document["gates"] else "none"
+    planned = f"{document['counts']['planned']:,}"
+    return [entry.suite, document["headline"], number(metric["value"]), sure, planned, gates, entry.verdict]
