@@ -22,6 +22,7 @@ CODES = {
     "invalid-answer": "The adapter's answer breaks its task's contract.",
     "no-answer": "There is no answer for this clip.",
     "batch-size": "A batch came back with another number of answers than it had clips.",
+    "batch-rates": "The clips of a batch have several sample rates, and a batch is heard at one.",
 }
 MESSAGE_LIMIT = 2000
 
@@ -90,8 +91,9 @@ class Inquiry:
             self._journal.entered(clip.split, clip.id)
         try:
             heard = [clip.hear() for clip in clips]
+            rate = _one_rate([rate for _, rate in heard])
             started = time.perf_counter_ns()
-            reads = getattr(self._adapter, f"{self._task.method}_batch")([pcm for pcm, _ in heard], heard[0][1])
+            reads = list(getattr(self._adapter, f"{self._task.method}_batch")([pcm for pcm, _ in heard], rate))
             elapsed = (time.perf_counter_ns() - started) // 1000 // len(clips)
             if len(reads) != len(clips):
                 raise AnswerFault("batch-size", f"{len(reads)} answers for a batch of {len(clips)} clips")
@@ -103,9 +105,11 @@ class Inquiry:
         try:
             answer, reported = self._task.record(read)
         except AnswerFault as fault:
-            ending = Ending("failed", {"raw": legible(repr(read))}, fault.code, fault.message, elapsed)
+            ending = Ending("failed", {"raw": _shown(repr, read)}, fault.code, legible(fault.message), elapsed)
             self._journal.failed(clip.split, clip.id, ending)
             return ending
+        except Exception as error:
+            return self._fail(clip, error)
         ending = Ending("returned", answer, microseconds=elapsed, reported_ms=reported)
         self._journal.returned(clip.split, clip.id, ending)
         return ending
@@ -114,7 +118,7 @@ class Inquiry:
         if isinstance(error, AnswerFault | AudioFault):
             ending = Ending("failed", code=error.code, message=legible(error.message))
         else:
-            ending = Ending("failed", code="raised", message=legible(_told(error)))
+            ending = Ending("failed", code="raised", message=_told(error))
         self._journal.failed(clip.split, clip.id, ending)
         return ending
 
@@ -129,4 +133,19 @@ def _told(error: Exception) -> str:
     """The exception's class, its text, and the line of the adapter that raised it."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({frames[-1].name}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
+    return f"{type(error).__name__}: {_shown(str, error)}{place}"
+
+
+def _shown(describe: Callable[[object], str], foreign: object) -> str:
+    """What a foreign object says of itself, cut; its own code may fail even here."""
+    try:
+        return legible(describe(foreign))
+    except Exception as error:
+        return f"<a {type(foreign).__name__} whose text cannot be had: {type(error).__name__}>"
+
+
+def _one_rate(rates: Sequence[int]) -> int:
+    if len(set(rates)) > 1:
+        found = ", ".join(map(str, sorted(set(rates))))
+        raise AnswerFault("batch-rates", f"a batch of clips at {found} Hz: set corpus.audio.rate, or run.batch to 1")
+    return rates[0]

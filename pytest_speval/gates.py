@@ -88,7 +88,7 @@ def judge_gate(rule: GateRule, estimates: Mapping[str, Estimate], standing: Stan
         rule=rule,
         verdict="pass" if passed else "fail",
         value=value,
-        reason=None if passed else f"{rule.metric} {comparison(rule, value)}",
+        reason=None if passed else judged(rule, value),
         margin=value - rule.limit if rule.min is not None else rule.limit - value,
         flips=standing.flips(rule.metric, rule.holds) if rule.bound == "point" else None,
         waived=waived,
@@ -112,8 +112,8 @@ def _judged_value(rule: GateRule, estimate: Estimate) -> tuple[float | None, str
 def _beyond_ceiling(rule: GateRule, ceiling: float | None) -> str | None:
     if ceiling is None or rule.min is None or rule.min <= ceiling:
         return None
-    reach = f"{rule.metric} reaches at most {ceiling:.6g} on these references"
-    return f"no answers could pass: {reach}, the gate asks {rule.min:g}"
+    reach, asked = told_apart(ceiling, rule.min)
+    return f"no answers could pass: {rule.metric} reaches at most {reach} on these references, the gate asks {asked}"
 
 
 def _waived(waiver: Waiver, on: date) -> tuple[str | None, str | None]:
@@ -123,12 +123,23 @@ def _waived(waiver: Waiver, on: date) -> tuple[str | None, str | None]:
     return (text, None) if waiver.until is None or on <= waiver.until else (None, text)
 
 
-def comparison(rule: GateRule, value: float) -> str:
-    """`0.69659 < 0.7`: as many digits as it takes for the two numbers to differ."""
+def judged(rule: GateRule, value: float) -> str:
+    """`macro_f1 (low bound) 0.69659 < 0.7`: which number was held against which limit."""
+    bound = "" if rule.bound == "point" else f" ({rule.bound} bound)"
     holds = rule.holds(value)
     sign = (">=" if holds else "<") if rule.min is not None else ("<=" if holds else ">")
-    for digits in range(4, 18):
-        shown, limit = f"{value:.{digits}g}", f"{rule.limit:.{digits}g}"
-        if shown != limit or value == rule.limit:
+    return f"{rule.metric}{bound} {f' {sign} '.join(told_apart(value, rule.limit))}"
+
+
+def told_apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers with five digits, or as many as it takes for unequal ones to differ; whole ones in full."""
+    for digits in range(5, 18):
+        shown = _digits(one, digits), _digits(other, digits)
+        if shown[0] != shown[1] or one == other:
             break
-    return f"{shown} {sign} {limit}"
+    return shown
+
+
+def _digits(number: float, digits: int) -> str:
+    whole = float(number).is_integer() and abs(number) < 2**53
+    return f"{number + 0.0:.0f}" if whole else f"{number:.{digits}g}"

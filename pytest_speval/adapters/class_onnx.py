@@ -49,7 +49,7 @@ class ClassOnnx:
     def classify(self, pcm: npt.NDArray[np.float32], sample_rate: int) -> EmotionRead:  # noqa: ARG002
         """The score of every label for one clip."""
         output = self._model.run(pcm).astype(np.float64)
-        if self._softmax:
+        if self._softmax and np.isfinite(output.max()):  # what is not finite is refused as it stands
             output = np.exp(output - output.max())
             output /= output.sum()
         return EmotionRead(scores=dict(zip(self.labels, output.tolist(), strict=True)))

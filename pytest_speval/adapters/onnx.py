@@ -79,9 +79,20 @@ class OnnxModel:
         self._input = self._chosen("input", self._session.get_inputs(), self._keys.input)
         self._output = self._chosen("output", self._session.get_outputs(), self._keys.output)
         self._check_length()
-        self.run(np.zeros(SAMPLE_RATE, np.float32))
+        self._try_silence()
         options = self._session.get_session_options()
         return {"providers": self._session.get_providers(), "threads": options.intra_op_num_threads}
+
+    def _try_silence(self) -> None:
+        length = self._keys.length
+        silence = np.zeros(SAMPLE_RATE if length == "any" else length.fixed, np.float32)
+        try:
+            self.run(silence)
+        except AnswerFault as fault:
+            raise AdapterFault("model-unusable", fault.message) from fault
+        except Exception as error:
+            found = f"{self.path.name} cannot hear {len(silence)} samples of silence: {error}"
+            raise AdapterFault("model-unusable", found) from error
 
     def close(self) -> None:
         """Let the session go."""

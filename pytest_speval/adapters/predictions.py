@@ -61,9 +61,11 @@ class Predictions:
         """Read the file; raises `AdapterFault` where it cannot serve."""
         if not self._file.is_file():
             raise AdapterFault("predictions-unusable", f"no file {self._file}: it should hold the recorded answers")
-        numbers = (*AXES, *self._columns.scores.values())
+        columns = self._columns
+        numbers = (columns.valence, columns.arousal, columns.dominance, *columns.scores.values())
+        keys = (columns.id, columns.split)
         try:
-            table = read_manifest(self._file, self._file.name, Format(na=()), numeric=numbers, empty=True)
+            table = read_manifest(self._file, self._file.name, Format(na=()), numeric=numbers, texts=keys, empty=True)
         except FaultyFile as fault:
             raise AdapterFault("predictions-unusable", str(fault)) from fault
         self._by_id = not table.has(self._columns.split)
@@ -81,7 +83,7 @@ class Predictions:
     def compare(self, roll: Roll) -> list[tuple[str, str]]:
         """Rows whose id no manifest row has are a fault; rows of clips not planned are counted."""
         known: Collection[tuple[str | None, str]] = roll.every
-        if self._by_id:
+        if self._by_id and self._answers:
             self._refuse_ambiguous(roll.listed)
             known = {(None, name) for _, name in roll.every}
         foreign = sorted(key[1] for key in self._answers if key not in known)
@@ -115,7 +117,12 @@ class Predictions:
         return dict(zip(keys, self._reads(table), strict=True))
 
     def _check_columns(self, table: Manifest) -> None:
-        wanted = [self._columns.id, *self._columns.scores.values()]
+        named = self._columns.model_fields_set - {"id", "scores"}
+        wanted = [
+            self._columns.id,
+            *sorted(getattr(self._columns, role) for role in named),
+            *self._columns.scores.values(),
+        ]
         answers = [
             self._columns.label,
             *(getattr(self._columns, axis) for axis in AXES),

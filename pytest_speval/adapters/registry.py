@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, create_model
@@ -35,8 +36,8 @@ def gather(offered: Iterable[Mapping[str, Factory]] = ()) -> tuple[dict[str, Fac
     words: dict[str, AdapterWord] = {}
     for name, (factory, keys) in _OURS.items():
         factories[name], words[name] = factory, AdapterWord(name, keys)
-    installed = {point.name: point.load() for point in entry_points(group=GROUP)}
-    for more in (installed, *offered):
+    installed = [{point.name: _loaded(point)} for point in entry_points(group=GROUP)]
+    for more in (*installed, *offered):
         for name, factory in more.items():
             if name in factories:
                 raise UsageFault("adapter-repeated", f"the adapter `{name}` is offered twice; rename one")
@@ -46,6 +47,14 @@ def gather(offered: Iterable[Mapping[str, Factory]] = ()) -> tuple[dict[str, Fac
     return factories, words
 
 
+def _loaded(point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as error:
+        found = f"the adapter `{point.name}` of {point.value} cannot be loaded: {type(error).__name__}: {error}"
+        raise UsageFault("adapter-not-callable", found) from error
+
+
 def keys_of(name: str, factory: Factory) -> type[BaseModel]:
     """The key model of a user's adapter, read from its signature; `**keys` takes any key.
 
@@ -53,18 +62,27 @@ def keys_of(name: str, factory: Factory) -> type[BaseModel]:
     """
     fields: dict[str, Any] = {}
     extra = False
-    try:
-        parameters = inspect.signature(factory, eval_str=True).parameters.values()
-    except (NameError, ValueError):
-        parameters = inspect.signature(factory).parameters.values()
-    for parameter in parameters:
+    for parameter in _parameters(name, factory):
         if parameter.kind is parameter.VAR_KEYWORD:
             extra = True
         elif parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             default = ... if parameter.default is parameter.empty else parameter.default
             fields[parameter.name] = (_path_or_any(parameter.annotation), default)
     config = ConfigDict(extra="allow" if extra else "forbid", frozen=True, arbitrary_types_allowed=True)
-    return create_model(f"{name}-keys", __config__=config, **fields)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a key may be called `schema` or `copy`, as methods of models are
+        return create_model(f"{name}-keys", __config__=config, **fields)
+
+
+def _parameters(name: str, factory: Factory) -> Iterable[inspect.Parameter]:
+    try:
+        return inspect.signature(factory, eval_str=True).parameters.values()
+    except Exception:  # annotations are any text
+        pass
+    try:
+        return inspect.signature(factory).parameters.values()
+    except ValueError as error:
+        raise UsageFault("adapter-not-callable", f"the adapter `{name}` shows no keys: {error}") from error
 
 
 def _path_or_any(annotation: object) -> object:

@@ -80,10 +80,12 @@ def audit_adapter(adapter: Any, request: Request) -> Fit:
 
 def describe(identity: Identity) -> tuple[dict[str, Any], list[Finding]]:
     """An identity as plain data with its files' digests, and a finding for each file that is not there."""
-    files, missing = {}, []
+    files: dict[str, str] = {}
+    missing = []
     for path in identity.files:
         if path.is_file():
-            files[path.name] = sha256_of(path)
+            name = path.name if path.name not in files else f"{path.name} ({len(files) + 1})"
+            files[name] = sha256_of(path)
         else:
             missing.append(Finding("error", "model-missing", f"no model file {path}"))
     said = {"name": identity.name, "version": identity.version, "revision": identity.revision}

@@ -80,7 +80,8 @@ def audit_corpus(root: Path, clips: Clips, contract: Contract | None, max_failed
             abstains.add(one.place)
         else:
             faults[one.place] = one.fault
-    findings = [*_faulty(clips, faults, len(heard), max_failed), *_odd(clips, heard), *_near_keys(clips)]
+    planned = [one for one in heard if excluded[one.place] is None]
+    findings = [*_faulty(clips, faults, len(planned), max_failed), *_odd(clips, planned), *_near_keys(clips)]
     findings += [Finding("notice", code, message) for code, message in clips.notices]
     audit = Audit("corpus", tuple(findings))
     condemned = {} if audit.failed else faults

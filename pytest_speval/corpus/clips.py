@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import difflib
 import math
-import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_speval.corpus.entries import entries_of
 from pytest_speval.corpus.labels import DROPPED, LabelRules
+from pytest_speval.corpus.listing import NUMBERS, Listing, check_columns, filtered
 from pytest_speval.corpus.manifest import Manifest
-from pytest_speval.corpus.projections import AXES
-from pytest_speval.errors import AudioFault, Fault, FaultyFile
+from pytest_speval.errors import Fault, FaultyFile
 
 CODES = {
     "unknown-split": "`where` asks for a split that no row has.",
@@ -26,40 +26,12 @@ CODES = {
     "cell-missing": "A listed row lacks a cell its task needs.",
     "label-unknown": "A reference label has no rule in `labels`.",
     "number-expected": "A cell that must be a number is not one, or lies outside its declared range.",
-    "path-outside-root": "An entry of the manifest leads out of `corpus.root`; it was not opened.",
-    "bad-path": "An entry of the manifest is not a usable path.",
     "exclude-unknown": "`exclude` names a clip that is not listed.",
 }
 ONE_SPLIT = "test"
 TEXTS = frozenset({"text", "transcript"})
-NUMBERS = frozenset({"seconds", *AXES})
 UNITS = ("speaker", "session", "family")
 Cell = str | None | tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Exclusion:
-    """A rule `exclude_where`: rows whose column holds one of these cells are taken out."""
-
-    column: str
-    cells: tuple[str, ...]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Which columns play which role, and which rows are listed and taken out.
-
-    `roles` maps a role to its columns; a role of several columns is a tuple. `ranges` holds the range of each axis.
-    """
-
-    roles: Mapping[str, tuple[str, ...]]
-    audio_from: str | None = None
-    split_is: str | None = None
-    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    exclude: Mapping[str, str] = field(default_factory=dict)
-    exclude_where: tuple[Exclusion, ...] = ()
-    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,11 +63,6 @@ class Clips:
         return [index for index, reason in enumerate(self.excluded) if reason is None]
 
 
-def numeric_columns(listing: Listing) -> frozenset[str]:
-    """The manifest's columns whose cells are numbers."""
-    return frozenset(column for role, columns in listing.roles.items() if role in NUMBERS for column in columns)
-
-
 def list_clips(
     manifest: Manifest,
     listing: Listing,
@@ -108,7 +75,7 @@ def list_clips(
     `needed` are the roles that every planned clip must have; `inside_root` resolves an entry that looks unusual, or
     raises `AudioFault`. Raises `FaultyFile` with every fault found.
     """
-    _check_roles(manifest, listing)
+    check_columns(manifest, listing)
     rows = _listed_rows(manifest, listing)
     faults: list[Fault] = []
     raw = _role_cells(manifest, listing, rows)
@@ -122,35 +89,19 @@ def list_clips(
         splits = [splits[index] for index in keep]
         ids = [ids[index] for index in keep]
         raw = {role: [cells[index] for index in keep] for role, cells in raw.items()}
-    audio = _audio(manifest, listing, raw.pop("audio", None), rows, inside_root, faults)
+    entries = entries_of(manifest, listing, raw.pop("audio", None), rows, inside_root, faults)
     given = "split" in listing.roles or listing.split_is is not None
     excluded = _excluded(manifest, listing, labels, raw, rows, splits, ids, given, faults)
     _check_cells(manifest, listing, labels, raw, rows, excluded, needed, faults)
+    if entries is not None:
+        _check_missing(manifest, "sound file", entries, rows, excluded, faults)
     if faults:
         raise FaultyFile(faults)
     everyone = (
         frozenset(zip(splits, ids, strict=True)) if len(rows) == len(manifest.rows) else _identities(manifest, listing)
     )
+    audio = None if entries is None else [entry or "" for entry in entries]
     return Clips(splits, ids, given, raw, audio, excluded, everyone, (*manifest.notices, *notices))
-
-
-def _check_roles(manifest: Manifest, listing: Listing) -> None:
-    wanted = [(role, column) for role, columns in listing.roles.items() for column in columns]
-    wanted += [("exclude_where", rule.column) for rule in listing.exclude_where]
-    wanted += [("where", name) for name in listing.where if name not in listing.roles]
-    wanted += [("audio_from", name) for name in _fields(listing.audio_from)]
-    faults = []
-    for role, column in wanted:
-        if not manifest.has(column):
-            near = difflib.get_close_matches(column, manifest.names, n=1)
-            hint = f", did you mean `{near[0]}`?" if near else f"; its columns are {', '.join(manifest.names)}"
-            faults.append(manifest.fault(None, "column-missing", f"no column `{column}` for `{role}`{hint}"))
-    if faults:
-        raise FaultyFile(faults)
-
-
-def _fields(template: str | None) -> list[str]:
-    return [name for _, name, _, _ in string.Formatter().parse(template or "") if name]
 
 
 def _listed_rows(manifest: Manifest, listing: Listing) -> list[int]:
@@ -159,8 +110,7 @@ def _listed_rows(manifest: Manifest, listing: Listing) -> list[int]:
         if name == "split" and listing.split_is is not None:
             present: list[str | None] = [listing.split_is] * len(manifest.rows)
         else:
-            (column, *_) = listing.roles.get(name, (name,))
-            present = manifest.column(column, keep_na=True)
+            present = manifest.column(filtered(listing, name), keep_na=True)
         unknown = sorted(set(wanted) - set(present))
         if unknown:
             known = ", ".join(sorted({str(cell) for cell in present})[:20])
@@ -197,16 +147,13 @@ def _splits(manifest: Manifest, listing: Listing, rows: Sequence[int], faults: l
     cells = manifest.column(listing.roles["split"][0])
     splits = [cells[row] for row in rows]
     faults += [
-        manifest.fault(row, "cell-missing", "no split") for row, cell in zip(rows, splits, strict=True) if cell is None
+        manifest.fault(row, "cell-missing", "no split") for row, cell in zip(rows, splits, strict=True) if not cell
     ]
     return [cell or "" for cell in splits]
 
 
 def _ids(manifest: Manifest, cells: Sequence[Cell], rows: Sequence[int], faults: list[Fault]) -> list[str]:
-    if None in cells:
-        faults += [
-            manifest.fault(row, "id-missing", "no id") for row, cell in zip(rows, cells, strict=True) if cell is None
-        ]
+    faults += [manifest.fault(row, "id-missing", "no id") for row, cell in zip(rows, cells, strict=True) if not cell]
     return [cell if isinstance(cell, str) else "_".join(cell or ()) for cell in cells]
 
 
@@ -235,40 +182,6 @@ def _unique_rows(
         for (split, name), count in repeated.items()
     ]
     return keep, notices
-
-
-def _audio(
-    manifest: Manifest,
-    listing: Listing,
-    cells: list[Cell] | None,
-    rows: Sequence[int],
-    inside_root: Callable[[str], Path],
-    faults: list[Fault],
-) -> list[str] | None:
-    if listing.audio_from is not None:
-        columns = {name: manifest.column(name, keep_na=True) for name in _fields(listing.audio_from)}
-        entries = [listing.audio_from.format(**{name: column[row] for name, column in columns.items()}) for row in rows]
-    elif cells is not None:
-        faults += [
-            manifest.fault(row, "cell-missing", "no sound file")
-            for row, cell in zip(rows, cells, strict=True)
-            if cell is None
-        ]
-        entries = [cell if isinstance(cell, str) else "" for cell in cells]
-    else:
-        return None
-    for row, entry in zip(rows, entries, strict=True):
-        if entry and _unusual(entry):
-            try:
-                inside_root(entry)
-            except AudioFault as fault:
-                faults.append(manifest.fault(row, fault.code, fault.message))
-    return entries
-
-
-def _unusual(entry: str) -> bool:
-    """Say whether an entry may lead out of its root by its spelling alone."""
-    return entry[0] in "/\\~" or ".." in entry or ":" in entry or "\\" in entry or "\0" in entry
 
 
 def _excluded(
@@ -318,12 +231,8 @@ def _check_cells(
     faults: list[Fault],
 ) -> None:
     for role in needed:
-        cells = raw.get(role, [])
-        faults += [
-            manifest.fault(rows[index], "cell-missing", f"no {role}")
-            for index, cell in enumerate(cells)
-            if cell is None and excluded[index] is None
-        ]
+        if role in raw:
+            _check_missing(manifest, role, raw[role], rows, excluded, faults)
     if labels is not None:
         counts = Counter(
             cell
@@ -341,13 +250,29 @@ def _check_cells(
         faults += [
             manifest.fault(rows[index], "number-expected", f"{role} `{cell}` is not a number from {low:g} to {high:g}")
             for index, cell in enumerate(raw[role])
-            if cell is not None and not _in_range(cell, low, high)
+            if cell is not None and excluded[index] is None and not _in_range(cell, low, high)
         ]
 
 
+def _check_missing(
+    manifest: Manifest,
+    what: str,
+    cells: Sequence[Cell],
+    rows: Sequence[int],
+    excluded: Sequence[str | None],
+    faults: list[Fault],
+) -> None:
+    faults += [
+        manifest.fault(row, "cell-missing", f"no {what}")
+        for row, cell, reason in zip(rows, cells, excluded, strict=True)
+        if cell is None and reason is None
+    ]
+
+
 def _in_range(cell: Cell, low: float, high: float) -> bool:
+    text = str(cell)
     try:
-        return low <= float(str(cell)) <= high
+        return "_" not in text and low <= float(text) <= high and math.isfinite(float(text))
     except ValueError:
         return False
 

@@ -1,7 +1,7 @@
 """A manifest as columns of strings: CSV, TSV, JSON Lines or Parquet, read once and never guessed at.
 
-Every cell is a string or missing. A cell of CSV or TSV is missing when it is one of the suite's `na` words; in JSON
-Lines and Parquet null is missing and `""` an error. Numbers are kept as they are written.
+Every cell is a string or missing. A cell of CSV or TSV is missing when it is one of the suite's `na` words; what JSON
+Lines and Parquet may hold is said in `records`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import codecs
 import csv
 import hashlib
 import io
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pytest_speval.errors import Fault, FaultyFile, MissingExtra
+from pytest_speval.corpus import records
+from pytest_speval.errors import Fault, FaultyFile
 
 CODES = {
     "manifest-unreadable": "The manifest cannot be read, or its ending is none of .csv .tsv .jsonl .parquet.",
@@ -27,7 +28,7 @@ CODES = {
     "no-rows": "The manifest has no rows, or the suite's `where` leaves none.",
     "column-repeated": "Two columns of the manifest have one name.",
     "column-missing": "The suite names a column that the manifest does not have.",
-    "cell-type": "A cell of JSON Lines or Parquet is not a string where a string is wanted, or is empty.",
+    **records.CODES,
 }
 C1_CONTROLS = frozenset(map(chr, range(0x80, 0xA0)))
 _MARKS = ((codecs.BOM_UTF32_LE, "UTF-32"), (codecs.BOM_UTF32_BE, "UTF-32"), (codecs.BOM_UTF16_LE, "UTF-16"),
@@ -93,11 +94,13 @@ def read_manifest(
     *,
     sha256: str | None = None,
     numeric: Iterable[str] = (),
+    texts: Collection[str] | None = None,
     empty: bool = False,
 ) -> Manifest:
     """Read a manifest whole.
 
-    `numeric` names the columns in which JSON Lines and Parquet may hold numbers; `empty` allows a file without rows.
+    `numeric` names the columns in which JSON Lines and Parquet may hold numbers, `texts` those that must hold strings
+    (None: all others). Whatever else these files hold is kept as its JSON text. `empty` allows a file without rows.
     Raises `FaultyFile` with every fault found.
     """
     readers: dict[str, Callable[..., Manifest]] = {
@@ -118,7 +121,8 @@ def read_manifest(
     digest = hashlib.sha256(data).hexdigest()
     if sha256 is not None and digest != sha256:
         raise FaultyFile([Fault(shown_as, 0, 0, "manifest-changed", f"SHA-256 is {digest}, the suite pins {sha256}")])
-    manifest = reader(data, digest, path, shown_as, form, frozenset(numeric))
+    form = replace(form, delimiter=form.delimiter or ("\t" if path.suffix == ".tsv" else ","))
+    manifest = reader(data, digest, shown_as, form, records.Wanted(frozenset(numeric), texts))
     _check_columns(manifest, empty)
     return manifest
 
@@ -148,6 +152,8 @@ def _text(data: bytes, shown_as: str, encoding: str) -> str:
         found = f"byte {error.start} (0x{data[error.start]:02x}) is not {encoding}"
         message = f"{found}; if the file is Windows text try `encoding: cp1252`"
         raise FaultyFile([Fault(shown_as, line, 0, "manifest-encoding", message)]) from error
+    except UnicodeError as error:
+        raise FaultyFile([Fault(shown_as, 0, 0, "manifest-encoding", f"not {encoding}: {error}")]) from error
     text = text.removeprefix("\ufeff")
     for sign, what in (
         ("\ufeff", "a byte order mark inside the file: were two files joined?"),
@@ -159,40 +165,40 @@ def _text(data: bytes, shown_as: str, encoding: str) -> str:
     return text
 
 
-def _delimited(data: bytes, digest: str, path: Path, shown_as: str, form: Format, _numeric: frozenset[str]) -> Manifest:
+def _delimited(data: bytes, digest: str, shown_as: str, form: Format, _wanted: records.Wanted) -> Manifest:
     text = _text(data, shown_as, form.encoding)
-    delimiter = form.delimiter or ("\t" if path.suffix == ".tsv" else ",")
-    reader = _reader(text, delimiter, form.quoting)
-    faults: list[Fault] = []
-    limit = csv.field_size_limit(max(len(text), 1))
-    try:
-        rows = [row for row in reader if row]
-    except csv.Error as error:
-        faults.append(_quote_fault(text, delimiter, shown_as, str(error)))
-        rows = []
-    finally:
-        csv.field_size_limit(limit)
-    if faults:
-        raise FaultyFile(faults)
+    delimiter = form.delimiter or ","
+    if delimiter in '"\r\n':
+        message = f"{delimiter!r} cannot be the delimiter: it already has a meaning in a table"
+        raise FaultyFile([Fault(shown_as, 0, 0, "manifest-syntax", message)])
+    header = 1 if form.header else 0
+    with _fields_of_any_size(text):
+        reader = _reader(text, delimiter, form.quoting)
+        try:
+            rows = [row for row in reader if row]
+        except csv.Error as error:
+            raise FaultyFile([_quote_fault(text, delimiter, shown_as, str(error))]) from error
+        walked = None if reader.line_num == len(rows) else _row_lines(text, delimiter, form.quoting)[header:]
     names = tuple(rows.pop(0)) if form.header and rows else form.names
-    header_lines = 1 if form.header else 0
-    lines = (
-        None
-        if reader.line_num == len(rows) + header_lines
-        else _row_lines(text, delimiter, form.quoting)[header_lines:]
-    )
-    manifest = Manifest(
-        shown_as, digest, names, rows, frozenset(form.na), header_lines + 1, lines, _control_notices(text)
-    )
-    width = len(names)
+    manifest = Manifest(shown_as, digest, names, rows, frozenset(form.na), header + 1, walked, _control_notices(text))
+    width, whence = len(names), "the header has" if form.header else "`format.names` has"
     faults = [
-        manifest.fault(index, "manifest-syntax", f"{len(row)} cells where the header has {width}")
+        manifest.fault(index, "manifest-syntax", f"{len(row)} cells where {whence} {width}")
         for index, row in enumerate(rows)
         if len(row) != width
     ]
     if faults:
         raise FaultyFile(faults)
     return manifest
+
+
+@contextmanager
+def _fields_of_any_size(text: str) -> Iterator[None]:
+    limit = csv.field_size_limit(max(len(text), 1))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _reader(text: str, delimiter: str, quoting: str) -> Any:
@@ -238,88 +244,12 @@ def _control_notices(text: str) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _json_lines(
-    data: bytes, digest: str, _path: Path, shown_as: str, form: Format, numeric: frozenset[str]
-) -> Manifest:
+def _json_lines(data: bytes, digest: str, shown_as: str, form: Format, wanted: records.Wanted) -> Manifest:
     text = _text(data, shown_as, form.encoding)
-    faults: list[Fault] = []
-    records: list[tuple[int, dict[str, Any]]] = []
-    for line, piece in enumerate(text.split("\n"), start=1):
-        piece = piece.removesuffix("\r")
-        if not piece.strip(" \t"):
-            continue
-        try:
-            record = json.loads(piece, object_pairs_hook=_unique, parse_int=_Literal, parse_float=_Literal)
-        except ValueError as error:
-            faults.append(Fault(shown_as, line, 0, "manifest-syntax", f"not a JSON object: {error}"))
-            continue
-        if isinstance(record, dict):
-            records.append((line, record))
-        else:
-            faults.append(Fault(shown_as, line, 0, "manifest-syntax", "not a JSON object"))
-    names = tuple(dict.fromkeys(name for _, record in records for name in record))
-    rows = [
-        [_cell(shown_as, line, name, record.get(name), numeric, faults) for name in names] for line, record in records
-    ]
-    if faults:
-        raise FaultyFile(faults)
-    return Manifest(
-        shown_as, digest, names, rows, frozenset(), 1, [line for line, _ in records], _control_notices(text)
-    )
+    read = records.json_lines(text, shown_as, wanted)
+    return Manifest(shown_as, digest, read.names, read.rows, frozenset(), 1, read.lines, _control_notices(text))
 
 
-class _Literal(str):
-    """A JSON number, kept as it was written."""
-
-    __slots__ = ()
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        raise ValueError("a key stands twice")
-    return record
-
-
-def _cell(shown_as: str, line: int, name: str, value: Any, numeric: frozenset[str], faults: list[Fault]) -> str | None:
-    if value is None or (isinstance(value, str) and value and not isinstance(value, _Literal)):
-        return value
-    if isinstance(value, _Literal) and name in numeric:
-        return str(value)
-    if value == "":
-        message = f"`{name}` is an empty string; write null for a missing cell"
-    elif isinstance(value, _Literal):
-        message = f"`{name}` is the number {value} where a string is wanted; quote it"
-    else:
-        message = f"`{name}` is {json.dumps(value)} where a string is wanted"
-    faults.append(Fault(shown_as, line, 0, "cell-type", message))
-    return None
-
-
-def _parquet(_data: bytes, digest: str, path: Path, shown_as: str, _form: Format, numeric: frozenset[str]) -> Manifest:
-    try:
-        import pyarrow.lib
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtra("parquet", f"reading {shown_as}") from error
-    try:
-        table = pyarrow.parquet.read_table(path)
-    except (OSError, pyarrow.lib.ArrowException) as error:
-        raise FaultyFile([Fault(shown_as, 0, 0, "manifest-unreadable", f"not a Parquet file: {error}")]) from error
-    faults: list[Fault] = []
-    columns = [
-        list(_parquet_cells(shown_as, name, table.column(name).to_pylist(), numeric, faults))
-        for name in table.column_names
-    ]
-    if faults:
-        raise FaultyFile(faults)
-    rows = list(zip(*columns, strict=True))
-    return Manifest(shown_as, digest, tuple(table.column_names), rows, frozenset(), 1, None)
-
-
-def _parquet_cells(
-    shown_as: str, name: str, cells: list[Any], numeric: frozenset[str], faults: list[Fault]
-) -> Iterator[str | None]:
-    for line, value in enumerate(cells, start=1):
-        plain_number = isinstance(value, int | float) and not isinstance(value, bool)
-        yield _cell(shown_as, line, name, _Literal(repr(value)) if plain_number else value, numeric, faults)
+def _parquet(data: bytes, digest: str, shown_as: str, _form: Format, wanted: records.Wanted) -> Manifest:
+    read = records.parquet(data, shown_as, wanted)
+    return Manifest(shown_as, digest, read.names, read.rows, frozenset(), 1, read.lines)

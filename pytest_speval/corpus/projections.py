@@ -116,12 +116,12 @@ class Geometry:
 
 
 def geometry(projection: AxesProjection, steps: int = 41) -> Geometry:
-    """Walk a regular grid of `steps` ** 3 points over the cube.
+    """Walk the centres of `steps` ** 3 equal cells of the cube.
 
     A share is the part of the points a label wins. A point is tied when two labels share the best score and it is not
     below the limit.
     """
-    points = [index / (steps - 1) for index in range(steps)]
+    points = [(index + 0.5) / steps for index in range(steps)]
     wins = dict.fromkeys(projection.labels, 0)
     abstained = tied = 0
     for v in points:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_speval.corpus.clips import Clips, Exclusion, Listing, list_clips, numeric_columns
+from pytest_speval.corpus.clips import Clips, list_clips
 from pytest_speval.corpus.contract import Contract
 from pytest_speval.corpus.entry import resolve_entry
 from pytest_speval.corpus.labels import LabelRules
+from pytest_speval.corpus.listing import Exclusion, Listing, numeric_columns, text_columns
 from pytest_speval.corpus.manifest import Format, read_manifest
 from pytest_speval.corpus.projections import AXES, NAMED, AxesProjection, NameProjection, Projection, Term
 from pytest_speval.errors import AudioFault, Fault, FaultyFile
@@ -63,9 +64,12 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
         header=keys.format.header,
         names=keys.format.names or (),
     )
-    manifest = read_manifest(path, entry, form, sha256=keys.sha256, numeric=numeric_columns(listing(keys, None)))
+    asked = listing(keys, BY_NAME, environ)
+    manifest = read_manifest(
+        path, entry, form, sha256=keys.sha256, numeric=numeric_columns(asked), texts=text_columns(asked)
+    )
     rules = label_rules(suite.keys.labels) if task.labelled else None
-    chosen = listing(keys, manifest.names)
+    chosen = listing(keys, manifest.names, environ)
     needed = [role for group in task.required for role in group if role in chosen.roles]
     if "id" not in chosen.roles:
         message = "no column `id`: name one in `corpus.columns.id`, or several in `id_from`"
@@ -84,18 +88,19 @@ def _manifest_path(root: Path, entry: str) -> Path:
         raise FaultyFile([Fault(entry, 0, 0, fault.code, fault.message)]) from fault
 
 
-def listing(keys: Corpus, names: tuple[str, ...] | None) -> Listing:
-    """Which columns play which role; with the manifest's `names`, roles also take the column of their own name."""
+def listing(keys: Corpus, names: tuple[str, ...], environ: Mapping[str, str]) -> Listing:
+    """Which of the columns `names` play which role: those the suite names, else those of a role's own name."""
+    template = keys.columns.audio_from
     roles = _written_roles(keys.columns)
-    for role in BY_NAME if names is not None else ():
-        rival = {"id": keys.columns.id_from, "audio": keys.columns.audio_from, "split": keys.columns.split}.get(role)
-        if role not in roles and rival is None and names is not None and role in names:
+    for role in BY_NAME:
+        rival = {"id": keys.columns.id_from, "audio": template, "split": keys.columns.split}.get(role)
+        if role not in roles and rival is None and role in names:
             roles[role] = (role,)
     split = keys.columns.split
     axes = {axis: found for axis in AXES if (found := getattr(keys.columns, axis)) is not None}
     return Listing(
         roles=roles,
-        audio_from=keys.columns.audio_from,
+        audio_from=None if template is None else expand(template, environ),
         split_is=split.is_ if isinstance(split, Constant) else None,
         where=keys.where,
         exclude=keys.exclude,

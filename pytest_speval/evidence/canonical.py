@@ -7,6 +7,7 @@ beyond ASCII) or could hide a number that JSON lacks, the value goes through the
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from typing import Any
 
@@ -14,6 +15,9 @@ import orjson
 import rfc8785
 
 _DOUBTFUL = re.compile(rb"[0-9](?:\.0(?![0-9])|e)|[\xf0-\xf4]|null")
+_GREAT = re.compile(rb"[0-9]{16}")
+EXACT = 2**53
+"""Below it every integer is a double."""
 
 
 def canonical(value: Any) -> bytes:
@@ -22,7 +26,7 @@ def canonical(value: Any) -> bytes:
     Raises `ValueError` for NaN and infinities, for integers beyond 2**53 and for text that is not Unicode.
     """
     try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER)
     except TypeError as error:
         raise ValueError(f"not JSON: {error}") from error
     if _DOUBTFUL.search(text) and not _plain(value):
@@ -38,7 +42,21 @@ def _plain(value: Any) -> bool:
         return all(type(item) is str or _plain(item) for item in value)
     if isinstance(value, float):
         return 1e-4 <= abs(value) < 1e15 and value != int(value)
-    return value is None or isinstance(value, str | bool) or (isinstance(value, int) and abs(value) < 2**53)
+    return value is None or isinstance(value, str | bool | int)
+
+
+def value_of(text: bytes) -> Any:
+    """The value of a canonical text. Raises `ValueError` for what is no JSON.
+
+    Canonical text writes doubles such as 1e16 in whole digits; they come back as doubles.
+    """
+    value = orjson.loads(text)
+    return json.loads(text, parse_int=_whole) if _GREAT.search(text) else value
+
+
+def _whole(digits: str) -> int | float:
+    number = int(digits)
+    return number if abs(number) < EXACT else float(digits)
 
 
 def digest(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -60,5 +61,6 @@ def write_whole(path: Path, data: bytes) -> None:
         neighbour.write_bytes(data)
         neighbour.replace(path)
     except OSError as error:
-        neighbour.unlink(missing_ok=True)
+        with suppress(OSError):
+            neighbour.unlink()
         raise EvidenceFault("folder-unwritable", f"cannot write {path}: {error.strerror}") from error

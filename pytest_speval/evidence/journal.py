@@ -14,26 +14,31 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from pytest_speval.errors import EvidenceFault
-from pytest_speval.evidence.canonical import canonical
+from pytest_speval.evidence.canonical import canonical, value_of
 from pytest_speval.evidence.ending import Ending
 
 CODES = {
     "journal-damaged": "A line of a journal is not what was written.",
 }
+KEYS = {
+    "opened": {"prev"},
+    "entered": {"id", "prev", "split"},
+    "returned": {"answer", "id", "microseconds", "prev", "split"},
+    "failed": {"code", "id", "message", "prev", "split"},
+}
+"""The keys that a line of each event has at least."""
 START = "0" * 64
 SYNC_SECONDS = 0.5
 
 
 class Journal:
-    """The writer of one file; what `record` was given is with the system before the next call starts."""
+    """The writer of one file; what it was given is with the system before the next call starts."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         self._head = START
-        self._pending: list[bytes] = []
+        self._pending = bytearray()
         self._synced = time.monotonic()
 
     def opened(self, facts: Mapping[str, Any]) -> None:
@@ -83,13 +88,11 @@ class Journal:
         line["prev"] = self._head
         text = canonical(line)
         self._head = hashlib.sha256(text).hexdigest()
-        self._pending.append(text + b"\n")
+        self._pending += text + b"\n"
 
     def _flush(self) -> None:
-        data = b"".join(self._pending)
-        self._pending.clear()
-        while data:
-            data = data[os.write(self._file, data) :]
+        while self._pending:
+            del self._pending[: os.write(self._file, self._pending)]
         now = time.monotonic()
         if now - self._synced > SYNC_SECONDS:
             os.fdatasync(self._file)
@@ -100,16 +103,32 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     """The lines of one journal, checked against the chain.
 
     A torn last line, the mark of a killed process, ends it; damage elsewhere raises `EvidenceFault` with its number.
+    What the last whole line says is vouched for by no other line; the receipt holds its digest.
     """
     head = START
     *whole, _torn = path.read_bytes().split(b"\n")
     for number, text in enumerate(whole, start=1):
-        try:
-            line = orjson.loads(text)
-            intact = isinstance(line, dict) and line["prev"] == head
-        except (ValueError, KeyError):
-            intact = False
-        if not intact:
-            raise EvidenceFault("journal-damaged", f"{path.name}, line {number}: not what was written")
+        line = _parsed(text)
+        if line is None or line["prev"] != head:
+            where = str(number) if line is None or number == 1 else _altered(whole, number)
+            raise EvidenceFault("journal-damaged", f"{path.name}, line {where}: not what was written")
         head = hashlib.sha256(text).hexdigest()
         yield line
+
+
+def _parsed(text: bytes) -> dict[str, Any] | None:
+    """A line as written, or None for anything else."""
+    try:
+        line = value_of(text)
+        return line if KEYS[line["event"]] <= line.keys() else None
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _altered(whole: list[bytes], number: int) -> str:
+    """Which line was altered where line `number` does not follow from the one before: the next line is the witness."""
+    if number == len(whole):
+        return f"{number - 1} or {number}"
+    witness = _parsed(whole[number])
+    vouches = witness is not None and witness["prev"] == hashlib.sha256(whole[number - 1]).hexdigest()
+    return str(number - 1 if vouches else number)

@@ -61,8 +61,8 @@ class Question:
             "adapter": dict(self.adapter),
             "clips": clips,
             "split_given": self.split_given,
-            "condemned": {self.name(place): list(finding) for place, finding in sorted(self.condemned.items())},
-            "abstains": [self.name(place) for place in sorted(self.abstains)],
+            "condemned": [[*self.identity(place), *found] for place, found in sorted(self.condemned.items())],
+            "abstains": [self.identity(place) for place in sorted(self.abstains)],
             "audio": self.audio,
             "batch": self.batch,
             "once": self.once,
@@ -72,8 +72,7 @@ class Question:
     def from_dict(cls, data: Mapping[str, Any]) -> Question:
         """The question that a dict was made from."""
         clips = data["clips"]
-        names = {f"{split}/{name}" if data["split_given"] else name: place
-                 for place, (split, name) in enumerate(zip(clips["split"], clips["id"], strict=True))}  # fmt: skip
+        places = {identity: place for place, identity in enumerate(zip(clips["split"], clips["id"], strict=True))}
         cells = {
             role: [tuple(cell) if isinstance(cell, list) else cell for cell in column]
             for role, column in clips["cells"].items()
@@ -91,8 +90,8 @@ class Question:
             samples_sha256=clips.get("samples_sha256", ()),
             frames=clips.get("frames", ()),
             rates=clips.get("rate", ()),
-            condemned={names[name]: (code, message) for name, (code, message) in data["condemned"].items()},
-            abstains=frozenset(names[name] for name in data["abstains"]),
+            condemned={places[split, name]: (code, message) for split, name, code, message in data["condemned"]},
+            abstains=frozenset(places[split, name] for split, name in data["abstains"]),
             audio=data["audio"],
             batch=data["batch"],
             once=data["once"],
@@ -111,7 +110,11 @@ class Question:
     @cached_property
     def places(self) -> dict[tuple[str, str], int]:
         """(split, id) of a planned clip -> its number among the planned."""
-        return {(self.splits[place], self.ids[place]): number for number, place in enumerate(self.planned)}
+        return {self.identity(place): number for number, place in enumerate(self.planned)}
+
+    def identity(self, place: int) -> tuple[str, str]:
+        """(split, id) of a clip."""
+        return self.splits[place], self.ids[place]
 
     def name(self, place: int) -> str:
         """`split/id`, or the id alone where the manifest has no split."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +108,12 @@ def _qualities(
 
 def _answered_only(reading: Reading, counts: Counts) -> dict[str, Estimate]:
     return {
-        f"answered_only.{name}": _figure(value, counts.answered, reading.unit(name), "no clip was answered")
+        f"answered_only.{name}": _figure(
+            value,
+            counts.answered,
+            reading.unit(name),
+            reading.undefined(name) if counts.answered else "no clip was answered",
+        )
         for name, value in reading.answered_only().items()
     }
 
@@ -147,20 +153,20 @@ def _times(question: Question, endings: Sequence[Ending]) -> dict[str, Estimate]
     """Our clock around the method, over calls that returned; the warm-up is not among them."""
     timed = [(place, ending.microseconds) for place, ending in zip(question.planned, endings, strict=True)
              if ending.state == "returned" and ending.microseconds is not None]  # fmt: skip
-    spans = np.array([microseconds for _, microseconds in timed], dtype=np.float64) / 1000
+    spans = [microseconds / 1000 for _, microseconds in timed]
     n, none = len(spans), "no call returned"
     p50, p95 = np.quantile(spans, [0.5, 0.95]).tolist() if n else (None, None)
     reported = [ending.reported_ms for ending in endings if ending.reported_ms is not None]
     heard = [question.seconds(place) for place, _ in timed]
-    seconds = sum(length for length in heard if length is not None)
+    seconds = fsum(length for length in heard if length is not None)
     return {
-        "latency_ms.mean": _figure(float(spans.mean()) if n else None, n, "ms", none),
+        "latency_ms.mean": _figure(fsum(spans) / n if n else None, n, "ms", none),
         "latency_ms.p50": _figure(p50, n, "ms", none),
         "latency_ms.p95": _figure(p95, n, "ms", none),
         "latency_ms.reported": _figure(
-            sum(reported) / len(reported) if reported else None, len(reported), "ms", "the adapter reports no latency"
+            fsum(reported) / len(reported) if reported else None, len(reported), "ms", "the adapter reports no latency"
         ),
-        "rtf": _figure(float(spans.sum()) / 1000 / seconds if seconds else None, n, "s/s", "no sound was heard"),
+        "rtf": _figure(fsum(spans) / 1000 / seconds if seconds else None, n, "s/s", "no sound was heard"),
     }
 
 

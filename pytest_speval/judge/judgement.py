@@ -35,7 +35,9 @@ def judge(
     reading = task.read(question, bench.scoring, endings)
     counts = _counts(question, reading)
     sample = Sample.of(question, bench.interval)
-    estimates = estimate_all(question, bench.scoring.missing, sample, reading, counts, endings)
+    # A task that withholds knows no worst answer, whatever the suite says.
+    missing = "withhold" if task.word.missing == "withhold" else bench.scoring.missing
+    estimates = estimate_all(question, missing, sample, reading, counts, endings)
     refused = _refused(counts, audits, bench.max_failed)
     standing = Standing(refused, reading.ceiling, _flips(reading, estimates), bench.on)
     gates = () if partial else bench.gates

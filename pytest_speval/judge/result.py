@@ -72,11 +72,7 @@ class Result:
     @property
     def invalid(self) -> str | None:
         """Why this run gives no verdict, or None."""
-        if failed := [audit for audit in self.audits if audit.failed]:
-            return f"audit[{failed[0].name}] failed: {failed[0].headline}"
-        if not self.complete:
-            return no_verdict(self.counts)
-        return next((verdict.reason for verdict in self.verdicts if verdict.verdict == "invalid"), None)
+        return self.refused or next((v.reason for v in self.verdicts if v.verdict == "invalid"), None)
 
     @property
     def blocked(self) -> bool:

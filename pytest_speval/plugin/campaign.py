@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from pytest_speval.adapters.registry import gather
-from pytest_speval.corpus.projections import NAMED
 from pytest_speval.corpus.staging import Staged, Unstaged, stage
 from pytest_speval.errors import Fault, FaultyFile, UsageFault
 from pytest_speval.evidence.canonical import canonical
@@ -19,12 +15,12 @@ from pytest_speval.plugin.asking import Asking
 from pytest_speval.plugin.options import Settings
 from pytest_speval.plugin.run import Orders, Run, join
 from pytest_speval.plugin.subject import Subject
+from pytest_speval.plugin.words import Words
 from pytest_speval.reports.summary import Entry, summary_document, summary_markdown
 from pytest_speval.suite.gate import GateRule, merge_gates
 from pytest_speval.suite.load import load_gates, load_suite, suite_name
 from pytest_speval.suite.override import Override, parse_override
 from pytest_speval.suite.suite import Suite
-from pytest_speval.suite.vocabulary import Vocabulary
 from pytest_speval.tasks.registry import TASKS
 
 CODES = {
@@ -36,21 +32,6 @@ INVALID, FAILED = 6, 1
 
 class Blocked(Exception):
     """No clip of a suite may be asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The adapters of a session, and the vocabulary that suites are read against."""
-
-    factories: Mapping[str, Callable[..., Any]]
-    vocabulary: Vocabulary
-
-
-def session_words(offered: Iterable[Mapping[str, Callable[..., Any]]]) -> Words:
-    """All tasks, projections and adapters, those offered by hooks included."""
-    factories, adapters = gather(offered)
-    projections = {name: projection.labels for name, projection in NAMED.items()}
-    return Words(factories, Vocabulary({name: task.word for name, task in TASKS.items()}, adapters, projections))
 
 
 class Campaign:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -71,9 +71,16 @@ class SpevalItem(pytest.Item):
     campaign: Campaign
     subject: Subject
 
-    def place(self, campaign: Campaign, subject: Subject, split: str | None = None) -> None:
-        """Tell the item what it belongs to."""
-        self.campaign, self.subject = campaign, subject
+    @classmethod
+    def of(cls, parent: pytest.Collector, name: str, campaign: Campaign, subject: Subject) -> Self:
+        """A new item; its id is given as text, so that pytest reads the brackets as it does from its cache."""
+        item: Self = cls.from_parent(parent, name=name, nodeid=f"{parent.nodeid}::{name}")
+        item.campaign, item.subject = campaign, subject
+        return item
+
+    def mark(self, split: str | None = None) -> None:
+        """Give the item the words it is selected by."""
+        subject = self.subject
         suite = subject.suite
         self.extra_keyword_matches.update({suite.name, suite.task, self.kind, *suite.keys.tags})
         if split is not None:
@@ -165,16 +172,16 @@ class GateItem(SpevalItem):
 def items_of(parent: pytest.Collector, campaign: Campaign, subject: Subject) -> Iterator[pytest.Item]:
     """The items of one subject in their order: audits, clips, gates."""
     for name in AUDITS:
-        audit: AuditItem = AuditItem.from_parent(parent, name=f"audit[{name}]")
+        audit = AuditItem.of(parent, f"audit[{name}]", campaign, subject)
         audit.audit = name
-        audit.place(campaign, subject)
+        audit.mark()
         yield audit
     if not parent.config.stash.get(WITHOUT_CLIPS, False):
         yield from _clip_items(parent, campaign, subject)
     for gate_id in () if campaign.settings.partial else campaign.gate_ids(subject):
-        gate: GateItem = GateItem.from_parent(parent, name=f"gate[{gate_id}]")
+        gate = GateItem.of(parent, f"gate[{gate_id}]", campaign, subject)
         gate.gate = gate_id
-        gate.place(campaign, subject)
+        gate.mark()
         yield gate
 
 
@@ -188,9 +195,9 @@ def _clip_items(parent: pytest.Collector, campaign: Campaign, subject: Subject) 
     one_split = splits.pop() if len(splits) == 1 else None
 
     def item(name: str, places: Sequence[int], split: str | None) -> ClipItem:
-        made: ClipItem = ClipItem.from_parent(parent, name=name)
+        made = ClipItem.of(parent, name, campaign, subject)
         made.places = places
-        made.place(campaign, subject, split)
+        made.mark(split)
         return made
 
     if size == 1:

@@ -53,9 +53,9 @@ class Distribution:
             config.option.maxschedchunk = CHUNK
         return SchedulerProxy((yield), self)
 
-    @pytest.hookimpl(wrapper=True)
+    @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Judge the gates once every worker has ended."""
+        """Judge the gates once every worker has ended, before anyone sums up the loop."""
         result = yield
         self._run(session, self._ids("gate"))
         return result

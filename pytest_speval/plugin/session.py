@@ -9,10 +9,11 @@ from typing import Self
 import pytest
 
 from pytest_speval.errors import FaultyFile, SpevalError, UsageFault
-from pytest_speval.plugin.campaign import Campaign, session_words
+from pytest_speval.plugin.campaign import Campaign
 from pytest_speval.plugin.collect import CAMPAIGN, WITHOUT_CLIPS, SuiteFile, ordered, subjects_of
 from pytest_speval.plugin.options import read_settings
 from pytest_speval.plugin.subject import Subject
+from pytest_speval.plugin.words import session_words
 
 CODES = {"dist-each": "`--dist each` would ask every clip once per worker."}
 
@@ -66,6 +67,12 @@ class SuiteSession:
         """A suite is in the run as soon as one of its items is selected."""
         if not self._config.stash.get(WITHOUT_CLIPS, False):
             self._subjects = subjects_of(session.items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """After errors of collection nothing runs, so there is nothing to judge."""
+        if session.testsfailed and not self._config.getoption("continue_on_collection_errors"):
+            self._subjects = []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from pytest_speval.gates import comparison
+from pytest_speval.gates import judged
 from pytest_speval.judge.result import Result
 from pytest_speval.reports.document import Times, notes
 from pytest_speval.reports.wording import number, spread, sums
@@ -47,7 +47,7 @@ def _head(result: Result, times: Times) -> list[str]:
     plan = result.plan
     describe = plan.rules.get("describe")
     lines = [f"# {escaped(plan.suite)}: {escaped(plan.question.adapter['name'])}", ""]
-    lines += [escaped(describe), ""] if describe else []
+    lines += [f"About: {escaped(describe)}", ""] if describe else []
     lines += [f"Task {plan.question.task}, started {times.started:%Y-%m-%dT%H:%M:%SZ}, {times.elapsed:.1f} s.", ""]
     lines += [f"**{sums(result.counts)}.**", ""]
     found = notes(result)
@@ -60,12 +60,10 @@ def _gates(result: Result) -> list[str]:
     rows = []
     for verdict in result.verdicts:
         rule = verdict.rule
-        judged = (
-            verdict.reason if verdict.verdict == "invalid" else f"{rule.metric} {comparison(rule, verdict.value or 0)}"
-        )
+        told = verdict.reason if verdict.verdict == "invalid" else judged(rule, verdict.value or 0.0)
         flips = "—" if verdict.flips is None else f"{verdict.flips:,}"
         shown = f"{verdict.verdict}{' (waived)' if verdict.waived else ''}"
-        rows.append((rule.id, shown, judged, spread(result.estimates[rule.metric]), flips, rule.why))
+        rows.append((rule.id, shown, told, spread(result.estimates[rule.metric]), flips, rule.why))
     return ["## Gates", "", *table(("gate", "verdict", "judged", "how sure", "flips", "why"), rows)]
 
 
@@ -74,10 +72,15 @@ def _estimates(result: Result) -> list[str]:
     for name, estimate in result.estimates.items():
         if not _shown(name, whole):
             continue
-        ratio = "" if estimate.denominator is None else f"{estimate.numerator:,g} / {estimate.denominator:,g}"
+        ratio = "" if estimate.denominator is None else f"{_sum(estimate.numerator)} / {_sum(estimate.denominator)}"
         sure = spread(estimate) if estimate.value is not None else f"undefined: {estimate.reason}"
         rows.append((name, number(estimate.value), ratio, f"{estimate.n:,}", sure))
     return ["## Estimates", "", *table(("estimate", "value", "ratio", "n", "how sure"), rows)]
+
+
+def _sum(value: int | float | None) -> str:
+    """A count in full, or a sum of measured values."""
+    return f"{value:,}" if isinstance(value, int) else number(value)
 
 
 def _shown(name: str, whole: bool) -> bool:
@@ -95,9 +98,10 @@ def _classes(result: Result) -> list[str]:
     per_label = [
         (
             label,
-            *(number(result.estimates[f"{kind}.{label}"].value) for kind in ("support", "precision", "recall", "f1")),
+            f"{sum_of(published, place):,}",
+            *(number(result.estimates[f"{kind}.{label}"].value) for kind in ("precision", "recall", "f1")),
         )
-        for label in names
+        for place, label in enumerate(names)
     ]
     rows = [
         (label, *published["confusion"][place], *(other[name][place] for name in other), sum_of(published, place))
@@ -123,11 +127,12 @@ def sum_of(published: object, place: int) -> int:
 
 
 def _clips(result: Result) -> list[str]:
-    lost = [row for row in result.rows if row.status in ("failed", "unknown")]
+    name = result.plan.question.name
+    lost = [(name(place), row.status, row.reason) for place, row in enumerate(result.rows)
+            if row.status in ("failed", "unknown")]  # fmt: skip
     lines: list[str] = []
     if lost:
-        rows = [(f"{row.split}/{row.id}", row.status, row.reason) for row in lost[:WORST_CLIPS]]
-        lines += ["## Clips that did not come back", "", *table(("clip", "status", "reason"), rows)]
+        lines += ["## Clips that did not come back", "", *table(("clip", "status", "reason"), lost[:WORST_CLIPS])]
         lines += [f"{len(lost) - WORST_CLIPS:,} more in `clips.jsonl`.", ""] if len(lost) > WORST_CLIPS else []
     if result.exclusions:
         lines += ["## Excluded", "", *table(("reason", "clips"), result.exclusions.items())]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_speval.gates import Verdict, comparison
+from pytest_speval.gates import Verdict, judged
 from pytest_speval.judge.result import Result
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
@@ -23,8 +23,9 @@ def spread(estimate: Estimate) -> str:
     if interval is None:
         return f"no interval: {estimate.interval_reason}"
     marks = [mark for mark, on in (("degenerate", interval.degenerate), ("unreliable", interval.unreliable)) if on]
-    sure = f"{interval.level:.0%} interval {number(interval.low)} to {number(interval.high)}"
-    drawn = f"{interval.clusters} {interval.unit}s, {interval.effective_clusters:.1f} effective"
+    sure = f"{100 * interval.level:g}% interval {number(interval.low)} to {number(interval.high)}"
+    units = "families" if interval.unit == "family" else f"{interval.unit}s"
+    drawn = f"{interval.clusters:,} {units}, {interval.effective_clusters:,.1f} effective"
     return f"{sure} ({drawn}{', ' + ', '.join(marks) if marks else ''})"
 
 
@@ -44,12 +45,12 @@ def verdict_lines(result: Result, verdict: Verdict) -> list[str]:
     if verdict.verdict == "invalid":
         lines = [f"{head}: {verdict.reason}"]
     else:
-        bound = "" if rule.bound == "point" else f" ({rule.bound} bound)"
-        lines = [f"{head}: {rule.metric}{bound} {comparison(rule, verdict.value or 0.0)}, margin {verdict.margin:+.4g}"]
+        lines = [f"{head}: {judged(rule, verdict.value or 0.0)}, margin {verdict.margin:+.4g}"]
     lines.append(f"  how sure: {spread(estimate)}")
     lines.append(f"  on what:  {sums(result.counts)}")
     if verdict.flips is not None:
-        lines.append(f"  flips:    {verdict.flips:,} clips would have to change to turn the verdict")
+        clips = "1 clip" if verdict.flips == 1 else f"{verdict.flips:,} clips"
+        lines.append(f"  flips:    {clips} would have to change to turn the verdict")
     if verdict.waived:
         lines.append(f"  waived:   {verdict.waived}")
     if verdict.lapsed:

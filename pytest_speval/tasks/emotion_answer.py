@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 from pytest_speval.adapters.base import EmotionRead
@@ -25,7 +26,7 @@ def record_emotion(read: object) -> tuple[dict[str, Any], float | None]:
         answer["label"] = _name(read.label)
     if read.scores is not None:
         answer["scores"] = _scores(read.scores)
-        _check_winner(read.label, answer["scores"])
+        _check_winner(answer.get("label"), answer["scores"])
     if read.vad is not None:
         answer["vad"] = _vad(read.vad)
     return answer, None if read.latency_ms is None else _finite("latency_ms", read.latency_ms)
@@ -42,13 +43,17 @@ def _name(label: object) -> str:
         label.encode()
     except UnicodeEncodeError:
         raise _invalid(f"a label is not Unicode text: {label!r}") from None
-    return str(label)
+    # Not str(label): members of a str enumeration would give their own name instead of the text they are.
+    return str.__str__(label)
 
 
 def _scores(scores: object) -> dict[str, float]:
     if not isinstance(scores, Mapping) or not scores:
         raise _invalid("scores must map every label to a number")
-    return {_name(name): _finite(f"the score of `{name}`", score) for name, score in scores.items()}
+    plain = {_name(name): _finite(f"the score of `{name}`", score) for name, score in scores.items()}
+    if len(plain) != len(scores):
+        raise _invalid("two scores have one name")
+    return plain
 
 
 def _vad(vad: object) -> dict[str, float]:
@@ -58,12 +63,15 @@ def _vad(vad: object) -> dict[str, float]:
 
 
 def _finite(what: str, value: object) -> float:
+    """A finite number as a plain float; numbers of numpy are numbers, and text, booleans and arrays are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise _invalid(f"{what} is {value!r}, not a number")
     try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise _invalid(f"{what} is {value!r}, not a number") from None
-    if isinstance(value, str | bool) or not math.isfinite(number):
-        raise _invalid(f"{what} is {value!r}: it must be a finite number")
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise _invalid(f"{what} is {number}: it must be a finite number")
     return number
 
 

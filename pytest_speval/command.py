@@ -1,0 +1,123 @@
+"""The command `speval`: looks at suites, gate files and projections without running anything."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import runpy
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_speval.errors import FaultyFile, SpevalError
+
+FAULTY, USAGE = 1, 2
+Out = Callable[[str], object]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns 0, 1 where faults were found, 2 for wrong usage."""
+    asked = _parser().parse_args(arguments)
+    try:
+        return int(asked.act(asked))
+    except SpevalError as error:
+        sys.stderr.write(f"speval: {error}\n")
+        return USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="speval", description=__doc__)
+    acts = parser.add_subparsers(required=True, metavar="COMMAND")
+    check = acts.add_parser("check", help="check suite and gate files without running anything")
+    check.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    check.set_defaults(act=_check)
+    schema = acts.add_parser("schema", help="print the JSON Schema of suite files, for editors")
+    schema.add_argument("--gates", action="store_true", help="that of gate files instead")
+    schema.set_defaults(act=_schema)
+    projection = acts.add_parser("projection", help="show what a projection does: shares, corners, ties")
+    projection.add_argument("name")
+    projection.set_defaults(act=_projection)
+    return parser
+
+
+def _words() -> Any:
+    """The session's words, with what a `conftest.py` of this folder offers."""
+    from pytest_speval.plugin.words import session_words
+
+    offered: list[Mapping[str, Any]] = []
+    if Path("conftest.py").is_file():
+        hook = runpy.run_path("conftest.py", run_name="conftest").get("pytest_speval_adapters")
+        offered = [hook()] if callable(hook) else []
+    return session_words(offered)
+
+
+def _check(asked: argparse.Namespace) -> int:
+    from pytest_speval.suite.load import load_gates, load_suite
+    from pytest_speval.suite.suite import Suite
+
+    vocabulary = _words().vocabulary
+    faults: list[FaultyFile] = []
+    suites: dict[str, Suite] = {}
+    gate_files = [path for path in asked.files if _is_gate_file(path)]
+    for path in asked.files:
+        if path not in gate_files:
+            try:
+                suite = load_suite(path, vocabulary)
+                suites[suite.name] = suite
+            except FaultyFile as faulty:
+                faults.append(faulty)
+    for path in sorted(Path("suites").glob("*.yaml")) if gate_files else ():
+        try:
+            suite = load_suite(path, vocabulary)
+            suites.setdefault(suite.name, suite)
+        except FaultyFile:
+            continue
+    for path in gate_files:
+        try:
+            load_gates(path, suites, vocabulary)
+        except FaultyFile as faulty:
+            faults.append(faulty)
+    for found in faults:
+        sys.stdout.write(f"{found}\n")
+    good = len(asked.files) - len(faults)
+    sys.stdout.write(f"{good} of {len(asked.files)} files are good\n")
+    return FAULTY if faults else 0
+
+
+def _is_gate_file(path: Path) -> bool:
+    """A gate file has `gates` or `waivers`, and neither a task nor a corpus."""
+    from pytest_speval.suite.document import read_file
+    from pytest_speval.suite.tree import entries_of
+
+    keys = entries_of(read_file(path).root).keys()
+    return bool(keys & {"gates", "waivers"}) and not keys & {"task", "corpus", "adapter"}
+
+
+def _schema(asked: argparse.Namespace) -> int:
+    from pytest_speval.suite.schema import gates_schema, suite_schema
+
+    schema = gates_schema() if asked.gates else suite_schema(_words().vocabulary)
+    sys.stdout.write(json.dumps(schema, indent=2) + "\n")
+    return 0
+
+
+def _projection(asked: argparse.Namespace) -> int:
+    from pytest_speval.corpus.projections import NAMED, AxesProjection, geometry
+
+    found = NAMED.get(asked.name)
+    if found is None:
+        raise SpevalError("unknown-projection", f"no projection `{asked.name}`; there is {', '.join(NAMED)}")
+    if not isinstance(found, AxesProjection):
+        for name, label in found.names.items():
+            sys.stdout.write(f"{name:<16} {label}\n")
+        return 0
+    shape = geometry(found)
+    for label, share in shape.shares.items():
+        sys.stdout.write(f"{label:<16} {share:7.2%} of the cube\n")
+    sys.stdout.write(f"{'(abstains)':<16} {shape.abstained:7.2%}, best score below {found.abstain_below:g}\n")
+    sys.stdout.write(f"{'(ties)':<16} {shape.tied:7.2%}, the earlier label wins\n")
+    for (valence, arousal, dominance), winner in shape.corners:
+        corner = f"corner V{valence:.0f} A{arousal:.0f} D{dominance:.0f}"
+        sys.stdout.write(f"{corner:<16} {winner or '(abstains)'}\n")
+    return 0

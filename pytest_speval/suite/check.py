@@ -1,0 +1,114 @@
+"""Whether a suite makes sense: what its key model cannot see, found on the tree so that every fault has a place.
+
+The checks look only at values of the right kind, so they add to the faults of the shape and never repeat them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from pytest_speval.errors import Fault
+from pytest_speval.suite.base_keys import SUITE_NAME
+from pytest_speval.suite.complaints import ambiguous
+from pytest_speval.suite.corpus_check import UNITS, corpus_faults, may_exist
+from pytest_speval.suite.gate_check import gate_faults, metric_faults, metric_words
+from pytest_speval.suite.label_check import declared, label_faults
+from pytest_speval.suite.scalars import AMBIGUOUS
+from pytest_speval.suite.shape import nearest
+from pytest_speval.suite.tree import Entry, Items, Keys, Node, Table, entries_of, fault_at, find, text_of
+from pytest_speval.suite.variables import malformed
+from pytest_speval.suite.vocabulary import TaskWord, Vocabulary
+
+
+def suite_faults(root: Table, vocabulary: Vocabulary, stem: str) -> Iterator[Fault]:
+    """All faults of a suite that need its other keys, the vocabulary or the file's stem."""
+    if "suite" not in root.entries and not re.fullmatch(SUITE_NAME, stem):
+        what = f"the file's stem `{stem}` is no name for a suite; add the key suite"
+        yield fault_at(root, "missing-key", what, ("suite",))
+    task = vocabulary.tasks.get(text_of(find(root, "task")) or "")
+    yield from _task(root, vocabulary)
+    yield from corpus_faults(root, task)
+    yield from _sections(root, task)
+    yield from label_faults(root, vocabulary.projections)
+    yield from _adapters(root, vocabulary, needed=not (task and "adapter" in task.forbidden))
+    words = metric_words(task, declared(root))
+    yield from metric_faults(find(root, "score", "headline"), ("score", "headline"), words)
+    yield from _unit(root)
+    for name, gate in entries_of(find(root, "gates")).items():
+        yield from gate_faults(gate, ("gates", name), words)
+
+
+def scalar_faults(node: Node, known: Collection[Keys], keys: Keys = ()) -> Iterator[Fault]:
+    """Ambiguous scalars and broken references that no other fault covers; `known` are the paths at fault."""
+    if isinstance(node, Table):
+        for key, entry in node.entries.items():
+            yield from scalar_faults(entry.value, known, (*keys, key))
+    elif isinstance(node, Items):
+        for place, item in enumerate(node.items):
+            yield from scalar_faults(item, known, (*keys, place))
+    elif keys in known:
+        return
+    elif node.kind in AMBIGUOUS:
+        yield fault_at(node, "ambiguous-value", ambiguous(node), keys)
+    elif node.kind == "text" and malformed(node.text):
+        what = "`${` begins the name of an environment variable: write ${NAME}"
+        yield fault_at(node, "bad-variable", what, keys)
+
+
+def adapter_entries(root: Node) -> Iterator[tuple[Keys, str | None, Entry]]:
+    """The adapters of a suite: path of keys, name (None for the only one) and entry."""
+    given = entries_of(root)
+    if "adapter" in given:
+        yield ("adapter",), None, given["adapter"]
+    for name, entry in entries_of(find(root, "adapters")).items():
+        yield ("adapters", name), name, entry
+
+
+def _task(root: Node, vocabulary: Vocabulary) -> Iterator[Fault]:
+    node = find(root, "task")
+    name = text_of(node)
+    if node is not None and name is not None and name not in vocabulary.tasks:
+        yield fault_at(node, "unknown-task", f"no task `{name}`{nearest(name, [*vocabulary.tasks])}", ("task",))
+
+
+def _sections(root: Table, task: TaskWord | None) -> Iterator[Fault]:
+    if task is None:
+        return
+    unwanted: dict[str, Keys] = {path: tuple(path.split(".")) for path in task.forbidden}
+    if task.labelled and "labels" not in root.entries and not root.broken:
+        yield fault_at(root, "missing-section", f"the task {task.name} needs the section labels", ("labels",))
+    if not task.labelled:
+        unwanted.setdefault("labels", ("labels",))
+    if not task.sound:
+        unwanted.setdefault("corpus.audio", ("corpus", "audio"))
+    for keys in unwanted.values():
+        entry = entries_of(find(root, *keys[:-1])).get(str(keys[-1]))
+        if entry is not None:
+            yield fault_at(entry.key, "superfluous-section", f"the task {task.name} has no use for it", keys)
+
+
+def _adapters(root: Table, vocabulary: Vocabulary, *, needed: bool) -> Iterator[Fault]:
+    both = {"adapter", "adapters"} & root.entries.keys()
+    if len(both) == 2:
+        what = "give adapter or adapters, not both"
+        yield fault_at(root.entries["adapters"].key, "contradiction", what, ("adapters",))
+    if not both and needed and not root.broken:
+        yield fault_at(root, "missing-key", "a required key is missing", ("adapter",))
+    for keys, _, entry in adapter_entries(root):
+        node = find(entry.value, "use")
+        name = text_of(node)
+        if node is not None and name is not None and name not in vocabulary.adapters:
+            what = f"no adapter `{name}`{nearest(name, [*vocabulary.adapters])}"
+            yield fault_at(node, "unknown-adapter", what, (*keys, "use"))
+
+
+def _unit(root: Node) -> Iterator[Fault]:
+    interval = entries_of(root).get("score")
+    keys: Keys = ("score", "interval", "unit")
+    node = find(root, *keys)
+    unit = text_of(node) if node else "speaker"
+    given = find(root, *keys[:-1])
+    if interval and given and unit in UNITS and not may_exist(root, str(unit)):
+        what = f"the unit {unit} needs the column corpus.columns.{unit}"
+        yield fault_at(node or given, "missing-column", what, keys)

@@ -1,0 +1,106 @@
+"""The keys of the section `corpus`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from pytest_speval.suite.base_keys import MANIFEST, ColumnNames, Keys, Said, Sha256
+
+AXES = ("valence", "arousal", "dominance")
+
+
+class Format(Keys):
+    """How a manifest in CSV or TSV is written. Without `delimiter` the suffix decides: comma or tab."""
+
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    quoting: Literal["csv", "none"] = "csv"
+    encoding: str = "utf-8"
+    na: tuple[str, ...] = ("",)
+    header: bool = True
+    names: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+
+
+class Constant(Keys):
+    """A role that has one value for every row."""
+
+    is_: str = Field(alias="is")
+
+
+class Axis(Keys):
+    """A column of numbers with its declared range, mapped to 0..1."""
+
+    column: str
+    range: tuple[float, float]
+
+
+class Columns(Keys):
+    """Role -> column. A role that is absent takes the column of its own name, where there is one."""
+
+    id: str | None = None
+    id_from: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    audio: str | None = None
+    audio_from: str | None = None
+    label: str | None = None
+    split: str | Constant | None = None
+    speaker: ColumnNames | None = None
+    session: ColumnNames | None = None
+    family: ColumnNames | None = None
+    seconds: str | None = None
+    bytes_sha256: str | None = None
+    samples_sha256: str | None = None
+    valence: Axis | None = None
+    arousal: Axis | None = None
+    dominance: Axis | None = None
+
+
+class ExcludedRows(Keys):
+    """Rows whose cell in `column` is one of `is` are excluded before any call."""
+
+    column: str
+    is_: Annotated[tuple[str, ...], Field(alias="is", min_length=1)]
+    reason: Said
+
+
+class License(Keys):
+    """Under which terms the corpus may be used, and how to get it."""
+
+    name: str | None = None
+    source: str | None = None
+    revision: str | None = None
+    audio_redistribution: bool | None = None
+    annotation_redistribution: bool | None = None
+    obtain: str | None = None
+
+
+class AudioContract(Keys):
+    """What every sound file must be like. `rate` is in Hz, `seconds` are the inclusive bounds of the length."""
+
+    rate: Annotated[int, Field(ge=1)] | None = None
+    resample: bool = False
+    channels: Annotated[int, Field(ge=1)] = 1
+    channel: Annotated[int, Field(ge=0, le=1)] | Literal["mean"] | None = None
+    container: str | None = None
+    subtype: str | None = None
+    seconds: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None = None
+    short: Literal["reject", "exclude", "pad", "abstain"] = "reject"
+    long: Literal["reject", "exclude", "tail", "head"] = "reject"
+    clipping: Literal["report", "reject"] = "report"
+
+
+class Corpus(Keys):
+    """Which clips: a manifest below a root, how to read it, and which of its rows are evaluated."""
+
+    root: Path | None = None
+    manifest: Annotated[str, Field(pattern=MANIFEST)]
+    sha256: Sha256 | None = None
+    format: Format = Format()
+    columns: Columns = Columns()
+    where: Mapping[str, Annotated[tuple[str, ...], Field(min_length=1)]] = {}
+    exclude: Mapping[str, Said] = {}
+    exclude_where: tuple[ExcludedRows, ...] = ()
+    license: License | None = None
+    audio: AudioContract = AudioContract()

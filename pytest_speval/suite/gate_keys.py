@@ -1,0 +1,54 @@
+"""The keys of gates and waivers, in a suite's section `gates` and in gate files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from pytest_speval.suite.base_keys import ITEM_NAME, Keys, Said
+
+ItemName = Annotated[str, Field(pattern=ITEM_NAME)]
+
+_ONE_LIMIT = ConfigDict(
+    json_schema_extra={"oneOf": [{"required": ["min"]}, {"required": ["max"]}]}  # check.py says it in words
+)
+
+
+class GateKeys(Keys):
+    """A gate of the suite in whose section `gates` it stands. Limits are inclusive."""
+
+    model_config = _ONE_LIMIT
+
+    metric: str
+    min: float | None = None
+    max: float | None = None
+    bound: Literal["point", "low", "high"] = "point"
+    why: Said
+    owner: Said | None = None
+    level: Literal["block", "warn"] = "block"
+
+
+class SuiteGateKeys(GateKeys):
+    """A gate of a gate file, which has to say on which suite it stands."""
+
+    model_config = _ONE_LIMIT
+
+    suite: str
+
+
+class WaiverKeys(Keys):
+    """Why a failing gate is let through, who answers for it, and the last day on which it holds."""
+
+    reason: Said
+    owner: Said | None = None
+    until: date | None = None
+
+
+class GateFileKeys(Keys):
+    """A gate file: gate id -> gate, and gate id -> waiver."""
+
+    gates: Mapping[ItemName, SuiteGateKeys] = {}
+    waivers: Mapping[ItemName, WaiverKeys] = {}

@@ -1,0 +1,612 @@
+"""A manifest is read as it is written: strings, its own lines, and every fault with its place."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pytest_speval.corpus.manifest import Format, Manifest, read_manifest
+from pytest_speval.errors import Fault, FaultyFile
+
+NO_QUOTES = Format(quoting="none")
+SEPARATORS = "\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e"
+"""What `str.splitlines` takes for a line's end, and a manifest does not."""
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"))
+NAMES = st.lists(TEXT.filter(bool), min_size=1, max_size=4, unique=True)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("manifests")
+
+
+def read(folder: Path, name: str, content: str | bytes, form: Format | None = None, **how: Any) -> Manifest:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_manifest(path, name, form or Format(), **how)
+
+
+def faults_of(
+    folder: Path, name: str, content: str | bytes, form: Format | None = None, **how: Any
+) -> tuple[Fault, ...]:
+    with pytest.raises(FaultyFile) as caught:
+        read(folder, name, content, form, **how)
+    assert {fault.file for fault in caught.value.faults} == {name}
+    return caught.value.faults
+
+
+def fault_of(folder: Path, name: str, content: str | bytes, form: Format | None = None, **how: Any) -> Fault:
+    (fault,) = faults_of(folder, name, content, form, **how)
+    return fault
+
+
+def table(folder: Path, name: str, columns: dict[str, Any]) -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(pyarrow.table(columns), sink)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+# --- what a cell is
+
+
+def test_h47_every_cell_is_the_string_that_is_written(folder: Path) -> None:
+    manifest = read(folder, "ids.csv", "id,label\n007,NA\n08,None\n9,nan\n")
+    assert manifest.column("id") == ["007", "08", "9"]
+    assert manifest.column("label") == ["NA", "None", "nan"]
+
+
+def test_h47_only_the_words_of_na_are_missing(folder: Path) -> None:
+    content = "id,label\na,NA\nb,\nc, \nd,happy\n"
+    assert read(folder, "na.csv", content).column("label") == ["NA", None, " ", "happy"]
+    assert read(folder, "na.csv", content, Format(na=("NA",))).column("label") == [None, "", " ", "happy"]
+    assert read(folder, "na.csv", content, Format(na=("", "NA"))).column("label") == [
+        None,
+        None,
+        " ",
+        "happy",
+    ]
+    assert read(folder, "na.csv", content, Format(na=())).column("label") == ["NA", "", " ", "happy"]
+
+
+def test_na_words_stay_where_a_text_is_wanted(folder: Path) -> None:
+    manifest = read(folder, "na.csv", "id,text\na,\nb,NA\n", Format(na=("", "NA")))
+    assert manifest.column("text", keep_na=True) == ["", "NA"]
+
+
+def test_the_digest_is_that_of_the_bytes(folder: Path) -> None:
+    content = b"\xef\xbb\xbfid\r\na\r\n"
+    assert read(folder, "sum.csv", content).sha256 == hashlib.sha256(content).hexdigest()
+
+
+def test_a_pinned_digest_that_differs_is_a_fault_that_shows_both(folder: Path) -> None:
+    content = b"id\na\n"
+    found, pinned = hashlib.sha256(content).hexdigest(), "0" * 64
+    assert read(folder, "pin.csv", content, sha256=found).sha256 == found
+    fault = fault_of(folder, "pin.csv", content, sha256=pinned)
+    assert (fault.code, fault.line) == ("manifest-changed", 0)
+    assert found in fault.message
+    assert pinned in fault.message
+
+
+# --- no rows (H03)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.csv", ""),
+        ("header.csv", "id,label\n"),
+        ("header.tsv", "id\tlabel"),
+        ("blank.csv", "\n\n\r\n"),
+        ("empty.jsonl", ""),
+        ("blank.jsonl", "\n \n\t\n"),
+    ],
+)
+def test_h03_a_manifest_without_rows_is_a_fault(folder: Path, name: str, content: str) -> None:
+    fault = fault_of(folder, name, content)
+    assert (fault.code, fault.line, fault.message) == ("no-rows", 0, "manifest has 0 rows")
+    assert not read(folder, name, content, empty=True).rows
+
+
+def test_h03_names_without_a_header_do_not_make_a_row(folder: Path) -> None:
+    assert fault_of(folder, "none.csv", "", Format(header=False, names=("id",))).code == "no-rows"
+
+
+# --- byte order marks and encodings (H48, H50)
+
+
+def test_h48_a_byte_order_mark_is_no_part_of_the_first_name(folder: Path) -> None:
+    assert read(folder, "bom.csv", codecs.BOM_UTF8 + b"id,label\na,b\n").names == ("id", "label")
+    assert read(folder, "bom.jsonl", codecs.BOM_UTF8 + b'{"id": "a"}\n').names == ("id",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "utf_8"])
+@pytest.mark.parametrize(("written", "said"), [("utf-16", "UTF-16"), ("utf-32", "UTF-32")])
+def test_h48_a_wider_mark_names_its_encoding(folder: Path, written: str, said: str, encoding: str) -> None:
+    fault = fault_of(folder, "wide.csv", "id,label\na,b\n".encode(written), Format(encoding=encoding))
+    assert (fault.code, fault.line) == ("manifest-encoding", 1)
+    assert f"a {said} byte order mark" in fault.message
+    assert "declare `format.encoding`" in fault.message
+
+
+def test_a_declared_encoding_is_used_with_its_mark(folder: Path) -> None:
+    manifest = read(folder, "wide.csv", "id,label\na,ü\n".encode("utf-16"), Format(encoding="utf-16"))
+    assert (manifest.names, manifest.column("label")) == (("id", "label"), ["ü"])
+
+
+def test_h48_a_mark_inside_the_file_is_a_fault_of_its_line(folder: Path) -> None:
+    joined = codecs.BOM_UTF8 + b"id,label\na,b\n" + codecs.BOM_UTF8 + b"id,label\nc,d\n"
+    fault = fault_of(folder, "joined.csv", joined)
+    assert (fault.code, fault.line) == ("manifest-encoding", 3)
+    assert "were two files joined?" in fault.message
+
+
+def test_a_nul_character_is_a_fault_of_its_line(folder: Path) -> None:
+    fault = fault_of(folder, "nul.csv", b"id,label\na,b\nc,\0\n")
+    assert (fault.code, fault.line, fault.message) == ("manifest-encoding", 3, "a NUL character")
+
+
+def test_h50_windows_bytes_in_a_utf8_file_are_a_fault_with_line_and_byte(folder: Path) -> None:
+    fault = fault_of(folder, "win.csv", b"id,text\n1,I\x92m fine\n")
+    assert (fault.code, fault.line) == ("manifest-encoding", 2)
+    assert fault.message == "byte 11 (0x92) is not utf-8; if the file is Windows text try `encoding: cp1252`"
+
+
+def test_h50_the_declared_windows_encoding_gives_the_apostrophe(folder: Path) -> None:
+    manifest = read(folder, "win.csv", b"id,text\n1,I\x92m fine\n", Format(encoding="cp1252"))
+    assert manifest.column("text") == ["I\u2019m fine"]
+    assert manifest.notices == ()
+
+
+@pytest.mark.parametrize("name", ["c1.csv", "c1.jsonl"])
+def test_h50_c1_control_characters_are_counted_and_kept(folder: Path, name: str) -> None:
+    content = (
+        "id,text\n1,I\x92m \x96 fine\n" if name == "c1.csv" else '{"id": "1", "text": "I\x92m \x96 fine"}\n'
+    )
+    manifest = read(folder, name, content)
+    ((code, message),) = manifest.notices
+    assert (code, message.split(":")[0]) == ("c1-control-characters", "2 C1 control characters")
+    assert manifest.column("text") == ["I\x92m \x96 fine"]
+
+
+@pytest.mark.parametrize("encoding", ["no-such-encoding", "rot13", "undefined"])
+def test_an_encoding_that_gives_no_text_is_a_fault(folder: Path, encoding: str) -> None:
+    fault = fault_of(folder, "odd.csv", "id\na\n", Format(encoding=encoding))
+    assert (fault.code, fault.line) == ("manifest-encoding", 0)
+    assert encoding in fault.message
+
+
+# --- quotes, lines and cells of CSV and TSV (H49)
+
+OPEN_QUOTE = 'a\t"hello\tb\nc\tworld\td\n'
+HEADLESS = ("x", "y", "z")
+
+
+def test_h49_quotes_are_text_where_the_suite_says_so(folder: Path) -> None:
+    manifest = read(folder, "cv.tsv", OPEN_QUOTE, Format(quoting="none", header=False, names=HEADLESS))
+    assert manifest.column("y") == ['"hello', "world"]
+    assert [manifest.line(row) for row in range(2)] == [1, 2]
+
+
+def test_h49_an_open_quote_is_a_fault_of_the_line_that_opened_it(folder: Path) -> None:
+    fault = fault_of(folder, "cv.tsv", OPEN_QUOTE, Format(header=False, names=HEADLESS))
+    assert (fault.code, fault.line) == ("manifest-syntax", 1)
+    assert (
+        fault.message
+        == "quote opened on line 1 not closed; if quotes are text here, set `format.quoting: none`"
+    )
+
+
+def test_the_line_of_an_open_quote_counts_blank_lines_and_line_ends_in_quotes(folder: Path) -> None:
+    fault = fault_of(folder, "open.csv", 'id,text\n\na,"x\ny"\nb,"open\nc,d\n')
+    assert (fault.code, fault.line) == ("manifest-syntax", 5)
+    assert "quote opened on line 5 not closed" in fault.message
+
+
+def test_text_after_a_closing_quote_is_a_fault(folder: Path) -> None:
+    fault = fault_of(folder, "tail.csv", 'id,text\na,fine\nb,"e"f\n')
+    assert (fault.code, fault.line) == ("manifest-syntax", 3)
+    assert "set `format.quoting: none`" in fault.message
+
+
+def test_h49_doubled_quotes_are_read_as_csv_means_them(folder: Path) -> None:
+    assert read(folder, "doubled.tsv", 'id\ttext\na\t"she said ""no"""\n').column("text") == ['she said "no"']
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_every_kind_end_a_line(folder: Path, end: str) -> None:
+    manifest = read(folder, "ends.csv", end.join(["id,label", "a,b", "c,d", ""]))
+    assert [list(row) for row in manifest.rows] == [["a", "b"], ["c", "d"]]
+    assert [manifest.line(row) for row in range(2)] == [2, 3]
+
+
+def test_blank_lines_are_no_rows_and_count_as_lines(folder: Path) -> None:
+    manifest = read(folder, "blank.csv", "\n\nid,label\n\na,b\r\n\r\nc,d\n\n")
+    assert [list(row) for row in manifest.rows] == [["a", "b"], ["c", "d"]]
+    assert [manifest.line(row) for row in range(2)] == [5, 7]
+
+
+def test_a_row_stands_on_the_line_where_it_starts(folder: Path) -> None:
+    manifest = read(folder, "quoted.csv", 'id,text\na,"one\ntwo\r\nthree"\nb,c\n')
+    assert manifest.column("text") == ["one\ntwo\r\nthree", "c"]
+    assert [manifest.line(row) for row in range(2)] == [2, 5]
+
+
+def test_every_row_with_another_number_of_cells_is_named(folder: Path) -> None:
+    faults = faults_of(folder, "ragged.csv", "id,label\na,b\nc\n\nd,e,f\n   \n")
+    assert [(fault.code, fault.line, fault.message) for fault in faults] == [
+        ("manifest-syntax", 3, "1 cells where the header has 2"),
+        ("manifest-syntax", 5, "3 cells where the header has 2"),
+        ("manifest-syntax", 6, "1 cells where the header has 2"),
+    ]
+
+
+def test_without_a_header_the_first_line_is_a_row_and_the_names_count_the_cells(folder: Path) -> None:
+    form = Format(header=False, names=("id", "label"))
+    manifest = read(folder, "bare.csv", "a,b\nc,d\n", form)
+    assert manifest.column("id") == ["a", "c"]
+    assert manifest.line(0) == 1
+    fault = fault_of(folder, "bare.csv", "a,b\nc,d,e\n", form)
+    assert (fault.line, fault.message) == (2, "3 cells where `format.names` has 2")
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "name"), [("|", "pipes.csv"), (";", "semicolons.tsv"), (" ", "blanks.csv")]
+)
+def test_a_declared_delimiter_replaces_that_of_the_ending(folder: Path, delimiter: str, name: str) -> None:
+    content = delimiter.join(["id", "la,bel"]) + "\n" + delimiter.join(["a", "b\tc"]) + "\n"
+    manifest = read(folder, name, content, Format(delimiter=delimiter))
+    assert (manifest.names, manifest.column("la,bel")) == (("id", "la,bel"), ["b\tc"])
+
+
+@pytest.mark.parametrize("delimiter", ['"', "\n", "\r"])
+def test_a_quote_or_a_line_end_cannot_be_the_delimiter(folder: Path, delimiter: str) -> None:
+    fault = fault_of(folder, "odd.csv", "id,label\na,b\n", Format(delimiter=delimiter))
+    assert (fault.code, fault.line) == ("manifest-syntax", 0)
+    assert f"{delimiter!r} cannot be the delimiter" in fault.message
+
+
+@pytest.mark.parametrize("blank", ["", "\n"], ids=["plain", "with a blank line"])
+def test_a_cell_may_be_longer_than_the_limit_of_the_csv_module(folder: Path, blank: str) -> None:
+    limit = csv.field_size_limit()
+    long = "x" * (limit + 1)
+    assert read(folder, "long.csv", f"id,text\n{blank}a,{long}\n").column("text") == [long]
+    fault = fault_of(folder, "long.csv", f'id,text\n{blank}a,{long}\nb,"open\n')
+    assert fault.line == 3 + len(blank)
+    assert csv.field_size_limit() == limit, "the limit of the process is as it was"
+
+
+def test_every_repeated_column_is_named(folder: Path) -> None:
+    faults = faults_of(folder, "twice.csv", "x,id,x,id,y\na,b,c,d,e\n")
+    assert [(fault.code, fault.line, fault.message) for fault in faults] == [
+        ("column-repeated", 0, "the column `id` stands more than once"),
+        ("column-repeated", 0, "the column `x` stands more than once"),
+    ]
+
+
+@given(NAMES, st.data(), st.booleans())
+def test_what_csv_writes_is_read_back_equal(
+    folder: Path, names: list[str], data: st.DataObject, quoted: bool
+) -> None:
+    cells = st.lists(TEXT, min_size=len(names), max_size=len(names))
+    rows = data.draw(st.lists(cells, min_size=1, max_size=6))
+    out = io.StringIO(newline="")
+    style = {"quoting": csv.QUOTE_ALL, "lineterminator": "\n"} if quoted else {}
+    csv.writer(out, **style).writerows([names, *rows])
+    manifest = read(folder, "any.csv", out.getvalue(), Format(na=()))
+    assert manifest.names == tuple(names)
+    assert [list(row) for row in manifest.rows] == rows
+
+
+@given(st.lists(st.sampled_from(["a,b", "", 'c,"d\ne"', 'f,"\r\n\n"', "g,h"]), min_size=1, max_size=8))
+def test_a_row_is_found_on_its_line_whatever_stands_before(folder: Path, pieces: list[str]) -> None:
+    if not any(pieces):
+        pieces = [*pieces, "a,b"]
+    text = "id,label\n" + "\n".join(pieces) + "\n"
+    manifest = read(folder, "lines.csv", text)
+    wanted, line = [], 2
+    for piece in pieces:
+        wanted += [line] if piece else []
+        line += 1 + piece.replace("\r\n", "\n").count("\n")
+    assert [manifest.line(row) for row in range(len(manifest.rows))] == wanted
+
+
+# --- JSON Lines (H51)
+
+
+def test_h51_only_a_line_feed_ends_a_record(folder: Path) -> None:
+    content = '{"id": "a", "text": "one\u2028two"}\n{"id": "b", "text": "three"}\n'
+    assert len(content.splitlines()) == 3, "what others would read"
+    assert read(folder, "sep.jsonl", content).column("text") == ["one\u2028two", "three"]
+
+
+@given(
+    st.lists(
+        st.tuples(TEXT.filter(bool), st.text(alphabet="ab" + SEPARATORS, min_size=1)), min_size=1, max_size=6
+    )
+)
+@example([(character, f"a{character}b") for character in SEPARATORS])
+def test_h51_json_lines_keep_every_record_and_its_text(folder: Path, records: list[tuple[str, str]]) -> None:
+    for end in ("\n", "\r\n"):
+        content = end.join(
+            json.dumps({"id": name, "text": text}, ensure_ascii=False) for name, text in records
+        )
+        manifest = read(folder, "any.jsonl", content)
+        assert list(zip(manifest.column("id"), manifest.column("text"), strict=True)) == records
+        assert [manifest.line(row) for row in range(len(records))] == list(range(1, len(records) + 1))
+
+
+def test_records_may_lack_keys_and_null_is_missing(folder: Path) -> None:
+    manifest = read(folder, "gaps.jsonl", '{"id": "a", "label": null}\n\n{"speaker": "s", "id": "b"}\n')
+    assert manifest.names == ("id", "label", "speaker")
+    assert manifest.column("label") == [None, None]
+    assert manifest.column("speaker") == [None, "s"]
+    assert [manifest.line(row) for row in range(2)] == [1, 3]
+
+
+def test_words_of_na_are_text_in_json_lines(folder: Path) -> None:
+    assert read(folder, "na.jsonl", '{"id": "NA"}\n', Format(na=("", "NA"))).column("id") == ["NA"]
+
+
+def test_a_cell_of_json_lines_that_is_no_string_is_a_fault_of_its_line(folder: Path) -> None:
+    lines = ['{"id": 7}', '{"id": true}', '{"id": ""}', '{"id": ["a"]}', '{"id": NaN}', '{"id": "fine"}']
+    faults = faults_of(folder, "types.jsonl", "\n".join(lines))
+    assert {fault.code for fault in faults} == {"cell-type"}
+    assert [(fault.line, fault.message) for fault in faults] == [
+        (1, "`id` is the number 7 where a string is wanted; quote it"),
+        (2, "`id` is true where a string is wanted"),
+        (3, "`id` is an empty string; write null for a missing cell"),
+        (4, '`id` is ["a"] where a string is wanted'),
+        (5, "`id` is NaN where a string is wanted"),
+    ]
+
+
+@pytest.mark.parametrize("literal", ["1.50", "1e3", "-0", "123456789012345678901234567890", "0.1000"])
+def test_a_number_is_kept_as_it_is_written(folder: Path, literal: str) -> None:
+    content = f'{{"id": "a", "seconds": {literal}}}\n'
+    assert read(folder, "numbers.jsonl", content, numeric=["seconds"]).column("seconds") == [literal]
+    assert fault_of(folder, "numbers.jsonl", content).code == "cell-type"
+
+
+@pytest.mark.parametrize("value", ["true", "NaN", '""', '["a"]'])
+def test_what_is_no_number_is_refused_where_numbers_stand(folder: Path, value: str) -> None:
+    fault = fault_of(folder, "numbers.jsonl", f'{{"id": "a", "seconds": {value}}}\n', numeric=["seconds"])
+    assert (fault.code, fault.line) == ("cell-type", 1)
+    assert fault.message == f"`seconds` is {value} where a number is wanted"
+
+
+def test_columns_that_nobody_asks_for_may_hold_anything(folder: Path) -> None:
+    content = '{"id": "a", "votes": 2, "tags": ["x", "y"], "note": "", "ok": true, "none": null}\n'
+    manifest = read(folder, "more.jsonl", content, texts=["id"])
+    assert list(manifest.rows[0]) == ["a", "2", '["x", "y"]', "", "true", None]
+    assert fault_of(folder, "more.jsonl", content, texts=["id", "votes"]).message.startswith(
+        "`votes` is the number 2"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "not a JSON object: "),
+        ("[1]", "not a JSON object: it is "),
+        ('"a"', 'not a JSON object: it is "a"'),
+        ("7", "not a JSON object: it is 7"),
+        ('{"id": "a", "id": "b"}', "a key stands twice"),
+        ('{"id": "a"} {"id": "b"}', "Extra data"),
+        ('{"id": "tab\tin a string"}', "Invalid control character"),
+        ('{"id": "\\ud800"}', "surrogates not allowed"),
+        ('{"\\udc00": "a"}', "surrogates not allowed"),
+        ("[" * 100_000, "recursion"),
+    ],
+    ids=lambda text: text[:24],
+)
+def test_a_line_that_is_no_json_object_is_named(folder: Path, line: str, said: str) -> None:
+    fault = fault_of(folder, "bad.jsonl", f'{{"id": "fine"}}\n\n{line}\n')
+    assert (fault.code, fault.line) == ("manifest-syntax", 3)
+    assert fault.message.startswith("not a JSON object: ")
+    assert said in fault.message
+    str(fault).encode()
+
+
+def test_a_pair_of_surrogates_is_one_character(folder: Path) -> None:
+    assert read(folder, "pair.jsonl", '{"id": "\\ud83d\\ude00"}\n').column("id") == ["\U0001f600"]
+
+
+def test_all_faults_of_json_lines_are_listed_at_once(folder: Path) -> None:
+    faults = faults_of(folder, "many.jsonl", '{"id": 1}\nnope\n{"id": "a"}\n{"id": 2}\n')
+    assert [(fault.line, fault.code) for fault in faults] == [
+        (1, "cell-type"),
+        (2, "manifest-syntax"),
+        (4, "cell-type"),
+    ]
+
+
+# --- Parquet
+
+
+def test_parquet_holds_the_same_strings(folder: Path) -> None:
+    manifest = read(folder, "a.parquet", table(folder, "a", {"id": ["007", "08"], "label": ["NA", None]}))
+    assert manifest.names == ("id", "label")
+    assert [list(row) for row in manifest.rows] == [["007", "NA"], ["08", None]]
+
+
+def test_parquet_numbers_are_numbers_only_where_they_are_wanted(folder: Path) -> None:
+    data = table(folder, "n", {"id": ["a", "b", "c"], "seconds": [1.5, None, 2.25], "count": [1, 2, 3]})
+    manifest = read(folder, "n.parquet", data, numeric=["seconds"], texts=["id"])
+    assert manifest.column("seconds") == ["1.5", None, "2.25"]
+    assert manifest.column("count") == ["1", "2", "3"]
+    faults = faults_of(folder, "n.parquet", data, numeric=["seconds"])
+    assert [(fault.code, fault.line) for fault in faults] == [
+        ("cell-type", 1),
+        ("cell-type", 2),
+        ("cell-type", 3),
+    ]
+    decimals = table(folder, "d", {"id": ["a"], "seconds": [Decimal("1.50")]})
+    assert read(folder, "n.parquet", decimals, numeric=["seconds"]).column("seconds") == ["1.50"]
+
+
+def test_parquet_values_that_json_lacks_are_a_fault_where_a_string_is_wanted(folder: Path) -> None:
+    data = table(folder, "v", {"id": ["a", ""], "raw": [b"x", b"y"], "day": [date(2026, 1, 2), None]})
+    assert [fault.line for fault in faults_of(folder, "v.parquet", data, texts=["id"])] == [2]
+    faults = faults_of(folder, "v.parquet", data)
+    assert {(fault.line, fault.code, fault.message.split("`")[1]) for fault in faults} == {
+        (1, "cell-type", "raw"),
+        (2, "cell-type", "raw"),
+        (1, "cell-type", "day"),
+        (2, "cell-type", "id"),
+    }
+
+
+def test_parquet_columns_of_one_name_are_named(folder: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    sink = pyarrow.BufferOutputStream()
+    columns = [pyarrow.array(["a"]), pyarrow.array(["b"])]
+    pyarrow.parquet.write_table(pyarrow.table(columns, names=["id", "id"]), sink)
+    fault = fault_of(folder, "twice.parquet", sink.getvalue().to_pybytes())
+    assert (fault.code, fault.message) == ("column-repeated", "the column `id` stands more than once")
+
+
+def test_folder_names_add_no_columns_to_parquet(folder: Path) -> None:
+    (folder / "lang=en").mkdir(exist_ok=True)
+    manifest = read(folder, "lang=en/a.parquet", table(folder, "a", {"id": ["a"]}))
+    assert manifest.names == ("id",)
+
+
+def test_parquet_that_is_none_and_parquet_without_rows(folder: Path) -> None:
+    fault = fault_of(folder, "no.parquet", b"id,label\na,b\n")
+    assert (fault.code, fault.line) == ("manifest-unreadable", 0)
+    assert fault.message.startswith("not a Parquet file: ")
+    import pyarrow
+
+    empty = table(folder, "e", {"id": pyarrow.array([], pyarrow.string())})
+    assert fault_of(folder, "e.parquet", empty).code == "no-rows"
+
+
+# --- files that cannot be read
+
+
+@pytest.mark.parametrize("name", ["clips.txt", "clips", "clips.CSV", "clips.json"])
+def test_another_ending_is_refused_before_the_file_is_opened(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FaultyFile) as caught:
+        read_manifest(tmp_path / name, name, Format())
+    (fault,) = caught.value.faults
+    assert (fault.file, fault.line, fault.code) == (name, 0, "manifest-unreadable")
+    assert fault.message == "the ending must be one of .csv .tsv .jsonl .parquet"
+
+
+def test_a_file_that_is_not_there_is_named_as_the_suite_names_it(tmp_path: Path) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    for name, said in (("absent.csv", "No such file"), ("folder.csv", "Is a directory")):
+        with pytest.raises(FaultyFile, match=said) as caught:
+            read_manifest(tmp_path / name, name, Format())
+        (fault,) = caught.value.faults
+        assert (fault.file, fault.line, fault.code) == (name, 0, "manifest-unreadable")
+
+
+# --- real tables
+
+
+@pytest.mark.realdata
+def test_the_meld_test_table_has_its_published_counts(shared: Path) -> None:
+    path = shared / "data/meld/test_sent_emo.csv"
+    manifest = read_manifest(path, path.name, Format())
+    assert len(manifest.rows) == 2610
+    assert Counter(manifest.column("Emotion")) == {
+        "neutral": 1256,
+        "joy": 402,
+        "anger": 345,
+        "surprise": 281,
+        "sadness": 208,
+        "disgust": 68,
+        "fear": 50,
+    }
+    assert Counter(manifest.column("Sentiment")) == {"neutral": 1256, "negative": 833, "positive": 521}
+    assert len(set(manifest.column("Speaker"))) == 100
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "rows"), [("train", 9989), ("dev", 1109), ("emorynlp_train", 7551), ("emorynlp_test", 984)]
+)
+def test_the_other_meld_tables_have_their_rows(shared: Path, name: str, rows: int) -> None:
+    path = shared / f"data/meld/{name}_{'final' if name.startswith('emory') else 'sent_emo'}.csv"
+    assert len(read_manifest(path, path.name, Format()).rows) == rows
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [("train", 43410), ("dev", 5426), ("test", 5427), ("ekman_dev", 5426), ("ekman_test", 5427)],
+)
+def test_goemotions_has_no_header_and_quotes_as_csv_does(shared: Path, name: str, rows: int) -> None:
+    path = shared / f"data/goemotions/{name}.tsv"
+    names = ("text", "labels", "id")
+    manifest = read_manifest(path, path.name, Format(header=False, names=names))
+    assert len(manifest.rows) == rows
+    assert len(set(manifest.column("id"))) == rows
+    if name == "test":
+        labels = [str(cell).split(",") for cell in manifest.column("labels")]
+        assert sum(map(len, labels)) == 6329
+        assert sum(len(cell) > 1 for cell in labels) == 837
+        texts = [str(text) for text in manifest.column("text")]
+        raw = path.read_bytes().decode().splitlines()
+        assert sum('"' in line.split("\t")[0] for line in raw) == 149
+        assert not any(text.startswith('"') and text.endswith('""') for text in texts)
+
+
+@pytest.mark.realdata
+def test_the_artie_table_keeps_na_as_text(shared: Path) -> None:
+    path = shared / "data/artie-bias/artie-bias-corpus.tsv"
+    manifest = read_manifest(path, path.name, NO_QUOTES)
+    assert len(manifest.rows) == 1712
+    assert len(set(manifest.column("client_id"))) == 969
+    assert manifest.column("accent").count("NA") == 562
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("seven-languages/train", 10080),
+        ("seven-languages/validation", 1120),
+        ("seven-languages/test", 2800),
+        ("turkish/train", 1790),
+        ("turkish/dev", 1611),
+        ("turkish/test", 1610),
+        ("persian/other", 2102),
+        ("persian/validated", 83),
+        ("persian/invalidated", 3),
+    ],
+)
+def test_common_voice_tables_have_the_rows_their_readme_states(shared: Path, name: str, rows: int) -> None:
+    path = shared / f"data/common-voice-manifests/{name}.tsv"
+    manifest = read_manifest(path, path.name, NO_QUOTES)
+    assert len(manifest.rows) == rows
+    assert [manifest.line(row) for row in (0, rows - 1)] == [2, rows + 1]
+
+
+@pytest.mark.realdata
+def test_the_hand_made_common_voice_table_with_a_column_twice_is_refused(shared: Path) -> None:
+    path = shared / "data/common-voice-manifests/english-96/train.tsv"
+    with pytest.raises(FaultyFile) as caught:
+        read_manifest(path, path.name, NO_QUOTES)
+    (fault,) = caught.value.faults
+    assert (fault.code, fault.message) == ("column-repeated", "the column `path` stands more than once")

@@ -1,0 +1,428 @@
+"""Whatever an adapter does, each clip gets one ending and the journal agrees; nothing is asked twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_speval.adapters.base import EmotionRead, Vad
+from pytest_speval.ask import MESSAGE_LIMIT, Asked, Inquiry, legible
+from pytest_speval.errors import AnswerFault, AudioFault
+from pytest_speval.evidence.canonical import canonical
+from pytest_speval.evidence.ending import UNATTEMPTED, UNKNOWN, Ending, endings_of
+from pytest_speval.evidence.journal import Journal, read_journal
+from pytest_speval.evidence.plan import Question
+from pytest_speval.tasks.emotion import Emotion
+from tests.runs import Clip, question_of
+
+RATE = 16000
+
+
+@dataclass
+class Model:
+    """Answers by what `behave` does; every call is remembered."""
+
+    behave: Callable[[], Any]
+    calls: list[int] = field(default_factory=list)
+
+    def classify(self, pcm: Any, rate: int) -> Any:
+        assert rate == RATE
+        self.calls.append(int(pcm))
+        return self.behave()
+
+
+@dataclass
+class Batching(Model):
+    """Answers batches with what `behave` gives for each clip, passed through `shape`."""
+
+    shape: Callable[[list[Any]], Any] = list
+    sizes: list[int] = field(default_factory=list)
+
+    def classify_batch(self, pcms: Sequence[Any], rate: int) -> Any:
+        self.sizes.append(len(pcms))
+        return self.shape([self.classify(pcm, rate) for pcm in pcms])
+
+
+class Recall:
+    """Recorded answers: hears nothing."""
+
+    def recall(self, split: str, id: str) -> EmotionRead:  # noqa: A002
+        if id == "c1":
+            raise AnswerFault("no-answer", f"no row for {split}/{id}")
+        return EmotionRead(label=id)
+
+    def compare(self, roll: object) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+
+def asked(count: int, rates: Sequence[int] = (RATE,) * 99) -> list[Asked]:
+    return [Asked("test", f"c{place}", lambda place=place: (place, rates[place])) for place in range(count)]  # type: ignore[misc]
+
+
+def question(count: int) -> Question:
+    return question_of([Clip(f"c{place}", "happy", UNATTEMPTED) for place in range(count)])
+
+
+def ask(tmp_path: Path, adapter: Any, clips: Sequence[Asked], batch: int = 1) -> list[Ending]:
+    """Ask, and hold what was returned against what the journal remembers."""
+    journal = Journal(tmp_path / "j.jsonl")
+    endings = Inquiry(adapter, Emotion(), journal, batch).ask(clips)
+    assert endings_of(question(len(clips)), read_journal(tmp_path / "j.jsonl")) == endings
+    journal.close()
+    return endings
+
+
+def one(tmp_path: Path, behave: Callable[[], Any]) -> Ending:
+    (ending,) = ask(tmp_path, Model(behave), asked(1))
+    canonical([ending.answer, ending.message])
+    return ending
+
+
+def test_a_good_answer_returns_as_plain_data_with_our_clock(tmp_path: Path) -> None:
+    read = EmotionRead(
+        "happy", {"happy": np.float32(0.75), "sad": np.float64(0.25), "calm": np.int64(0)},  # type: ignore[dict-item]
+        Vad(np.float32(0.5), np.float16(1.0), 0), latency_ms=np.float32(3.5),  # type: ignore[arg-type]
+    )  # fmt: skip
+    ending = one(tmp_path, lambda: read)
+    assert ending.state == "returned"
+    assert ending.answer == {
+        "label": "happy",
+        "scores": {"happy": 0.75, "sad": 0.25, "calm": 0.0},
+        "vad": {"valence": 0.5, "arousal": 1.0, "dominance": 0.0},
+    }
+    assert ending.reported_ms == 3.5
+    assert ending.microseconds is not None
+    assert ending.microseconds >= 0
+
+
+def test_the_clock_stands_around_the_method_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0]
+    monkeypatch.setattr("time.perf_counter_ns", lambda: now[0])
+
+    def hear() -> tuple[Any, int]:
+        now[0] += 5_000_000
+        return 0, RATE
+
+    def behave() -> EmotionRead:
+        now[0] += 7_000
+        return EmotionRead("sad")
+
+    (ending,) = ask(tmp_path, Model(behave), [Asked("test", "c0", hear)])
+    assert ending.microseconds == 7
+
+
+def test_a_batch_shares_its_time_among_its_clips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0]
+    monkeypatch.setattr("time.perf_counter_ns", lambda: now[0])
+
+    def behave() -> EmotionRead:
+        now[0] += 30_000
+        return EmotionRead("sad")
+
+    endings = ask(tmp_path, Batching(behave), asked(3), batch=3)
+    assert [ending.microseconds for ending in endings] == [30, 30, 30]
+
+
+class Silent(Exception):
+    """An exception that cannot even be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text either")
+
+
+class Unshown(EmotionRead):
+    """A wrong answer that cannot be shown."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Raising(dict[str, float]):
+    """Scores that raise when they are read."""
+
+    def items(self) -> Any:
+        raise KeyError("lost")
+
+
+class Tag(str, Enum):  # noqa: UP042
+    """How many code bases name their emotions."""
+
+    HAPPY = "happy"
+    SAD = "sad"
+
+
+def raiser(error: BaseException) -> Callable[[], Any]:
+    def behave() -> Any:
+        raise error
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RuntimeError("no luck"), "RuntimeError: no luck (behave, line "),
+        (RuntimeError(), "RuntimeError:  (behave"),
+        (ValueError("lone \ud800 surrogate"), "ValueError: lone ? surrogate (behave"),
+        (KeyError("\udcff"), "KeyError: '\\udcff' (behave"),
+        (MemoryError("out of it"), "MemoryError: out of it"),
+        (RecursionError("deep"), "RecursionError: deep"),
+        (StopIteration(3), "StopIteration: 3"),
+        (AssertionError({"a": 1}), "AssertionError: {'a': 1}"),
+        (OSError(2, "No such file", "x\udc80"), "FileNotFoundError: [Errno 2] No such file: 'x\\udc80'"),
+        (ExceptionGroup("many", [ValueError("one")]), "ExceptionGroup: many (1 sub-exception)"),
+        (Silent(), "Silent: <a Silent whose text cannot be had: RuntimeError>"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_whatever_an_adapter_raises_fails_that_clip_alone(tmp_path: Path, error: Exception, told: str) -> None:
+    reads = iter([lambda: EmotionRead("sad"), raiser(error), lambda: EmotionRead("happy")])
+    model = Model(lambda: next(reads)())
+    endings = ask(tmp_path, model, asked(3))
+    assert [ending.state for ending in endings] == ["returned", "failed", "returned"]
+    assert endings[1].code == "raised"
+    assert endings[1].answer is None
+    assert (endings[1].message or "").startswith(told)
+    assert model.calls == [0, 1, 2]
+
+
+def test_a_huge_message_is_cut_and_still_says_where(tmp_path: Path) -> None:
+    message = one(tmp_path, raiser(RuntimeError("x" * 10**6))).message or ""
+    assert message.startswith(f"RuntimeError: {'x' * MESSAGE_LIMIT}… (1000000 characters) (behave, line ")
+    assert len(message) < MESSAGE_LIMIT + 100
+
+
+def test_legible_text_keeps_its_first_characters_and_says_how_many_there_were() -> None:
+    assert legible("ab\ud800") == "ab?"
+    assert legible("é" * MESSAGE_LIMIT) == "é" * MESSAGE_LIMIT
+    assert legible("é" * (MESSAGE_LIMIT + 1)) == "é" * MESSAGE_LIMIT + f"… ({MESSAGE_LIMIT + 1} characters)"
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        (None, "classify returned NoneType, not EmotionRead"),
+        ("happy", "classify returned str"),
+        ({"label": "happy"}, "classify returned dict"),
+        (EmotionRead, "classify returned type"),
+        (EmotionRead(label=3), "a label is int, not a string"),  # type: ignore[arg-type]
+        (EmotionRead(label=b"happy"), "a label is bytes"),  # type: ignore[arg-type]
+        (EmotionRead(label="\ud800"), r"a label is not Unicode text: '\ud800'"),
+        (EmotionRead(scores={}), "scores must map every label to a number"),
+        (EmotionRead(scores=[0.1, 0.9]), "scores must map"),  # type: ignore[arg-type]
+        (EmotionRead(scores={1: 0.5}), "a label is int"),  # type: ignore[dict-item]
+        (EmotionRead(scores={"a": float("nan")}), "the score of `a` is nan"),
+        (EmotionRead(scores={"a": np.float32("inf")}), "the score of `a` is inf"),  # type: ignore[dict-item]
+        (EmotionRead(scores={"a": 10**400}), "the score of `a` is inf"),
+        (EmotionRead(scores={"a": "0.5"}), "the score of `a` is '0.5', not a number"),  # type: ignore[dict-item]
+        (EmotionRead(scores={"a": b"0.5"}), "the score of `a` is b'0.5', not a number"),  # type: ignore[dict-item]
+        (EmotionRead(scores={"a": True}), "the score of `a` is True, not a number"),
+        (EmotionRead(scores={"a": np.bool_(True)}), "not a number"),  # type: ignore[dict-item]
+        (EmotionRead(scores={"a": np.array([0.5])}), "not a number"),  # type: ignore[dict-item]
+        (EmotionRead(scores={"a": 1 + 0j}), "not a number"),  # type: ignore[dict-item]
+        (EmotionRead(scores={"a": None}), "not a number"),  # type: ignore[dict-item]
+        (EmotionRead("b", {"a": 0.6, "b": 0.4}), "the label `b` is not the winner of its scores, `a`"),
+        (EmotionRead("c", {"a": 0.5, "b": 0.5}), "the label `c` is not the winner of its scores, `a tie`"),
+        (EmotionRead("c", {"a": 0.6}), "the label `c` is not the winner"),
+        (EmotionRead(vad=(0.1, 0.2)), "vad must be Vad(valence, arousal, dominance)"),  # type: ignore[arg-type]
+        (EmotionRead(vad=[0.1, 0.2, 0.3]), "vad must be Vad"),  # type: ignore[arg-type]
+        (EmotionRead(vad=Vad(0.1, float("nan"), 0.3)), "arousal is nan: it must be a finite number"),
+        (EmotionRead("a", latency_ms=float("inf")), "latency_ms is inf"),
+        (EmotionRead("a", latency_ms="fast"), "latency_ms is 'fast', not a number"),  # type: ignore[arg-type]
+    ],
+    ids=lambda value: repr(value)[:60] if not isinstance(value, str) else "",
+)
+def test_an_answer_that_breaks_the_contract_is_kept_raw(tmp_path: Path, read: Any, told: str) -> None:
+    ending = one(tmp_path, lambda: read)
+    assert (ending.state, ending.code) == ("failed", "invalid-answer")
+    assert (ending.message or "").startswith(told) or told in (ending.message or "")
+    assert ending.answer == {"raw": legible(repr(read))}
+    assert ending.microseconds is not None
+
+
+def test_a_huge_wrong_answer_is_cut_in_the_journal(tmp_path: Path) -> None:
+    ending = one(tmp_path, lambda: EmotionRead("y" * 10**6, {"x" * 10**6: 1.0}))
+    assert ending.code == "invalid-answer"
+    assert len(ending.message or "") < MESSAGE_LIMIT + 100
+    assert len((ending.answer or {})["raw"]) < MESSAGE_LIMIT + 100
+
+
+def test_a_wrong_answer_that_cannot_be_shown_fails_its_clip(tmp_path: Path) -> None:
+    ending = one(tmp_path, lambda: Unshown(label=3))  # type: ignore[arg-type]
+    assert ending.code == "invalid-answer"
+    assert ending.answer == {"raw": "<a Unshown whose text cannot be had: RuntimeError>"}
+
+
+def test_an_answer_that_raises_when_it_is_read_fails_its_clip(tmp_path: Path) -> None:
+    ending = one(tmp_path, lambda: EmotionRead(scores=Raising(a=1.0)))
+    assert (ending.state, ending.code) == ("failed", "raised")
+    assert (ending.message or "").startswith("KeyError: 'lost'")
+
+
+def test_an_enumeration_of_strings_answers_with_its_text(tmp_path: Path) -> None:
+    ending = one(tmp_path, lambda: EmotionRead(Tag.HAPPY, {Tag.HAPPY: 0.9, Tag.SAD: 0.1}))
+    assert ending.answer == {"label": "happy", "scores": {"happy": 0.9, "sad": 0.1}}
+    assert type((ending.answer or {})["label"]) is str
+
+
+def test_two_scores_of_one_name_are_refused(tmp_path: Path) -> None:
+    scores: Mapping[str, float] = {"happy": 0.4, Tag.HAPPY: 0.6}
+    if len(scores) == 1:
+        pytest.skip("this Python hashes members like their text")
+    assert one(tmp_path, lambda: EmotionRead(scores=scores)).message == "two scores have one name"
+
+
+@dataclass(frozen=True)
+class Richer(EmotionRead):
+    """A subclass with a field of its own."""
+
+    note: str = "kept to itself"
+
+
+def test_a_subclass_of_the_answer_is_an_answer(tmp_path: Path) -> None:
+    assert one(tmp_path, lambda: Richer("happy")).answer == {"label": "happy"}
+
+
+def test_an_answer_with_nothing_in_it_returns(tmp_path: Path) -> None:
+    ending = one(tmp_path, EmotionRead)
+    assert (ending.state, ending.answer) == ("returned", {})
+
+
+def test_a_tie_may_be_named_by_either_of_the_tied(tmp_path: Path) -> None:
+    assert one(tmp_path, lambda: EmotionRead("b", {"a": 0.5, "b": 0.5})).state == "returned"
+
+
+def test_a_clip_that_cannot_be_heard_fails_with_the_finding(tmp_path: Path) -> None:
+    def hear() -> tuple[Any, int]:
+        raise AudioFault("truncated", "c1.wav ends early")
+
+    model = Model(lambda: EmotionRead("sad"))
+    clips = [asked(1)[0], Asked("test", "c1", hear)]
+    endings = ask(tmp_path, model, clips)
+    assert (endings[1].state, endings[1].code, endings[1].message) == ("failed", "truncated", "c1.wav ends early")
+    assert model.calls == [0]
+
+
+def test_an_adapter_without_the_method_fails_every_clip(tmp_path: Path) -> None:
+    endings = ask(tmp_path, object(), asked(2))
+    assert [ending.code for ending in endings] == ["raised", "raised"]
+    assert "has no attribute 'classify'" in (endings[0].message or "")
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_recorded_answers_are_asked_by_identity_and_heard_by_none(tmp_path: Path, batch: int) -> None:
+    def deaf() -> tuple[Any, int]:
+        raise AssertionError("a recorded answer was heard")
+
+    endings = ask(tmp_path, Recall(), [Asked("test", f"c{place}", deaf) for place in range(3)], batch)
+    assert [ending.answer for ending in endings] == [{"label": "c0"}, None, {"label": "c2"}]
+    assert (endings[1].code, endings[1].message) == ("no-answer", "no row for test/c1")
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_passes_through_and_leaves_its_clips_unknown(
+    tmp_path: Path, batch: int, error: type[BaseException]
+) -> None:
+    reads = iter([EmotionRead("sad"), EmotionRead("sad")])
+
+    def behave() -> EmotionRead:
+        for read in reads:
+            return read
+        raise error
+
+    journal = Journal(tmp_path / "j.jsonl")
+    with pytest.raises(error):
+        Inquiry(Batching(behave), Emotion(), journal, batch).ask(asked(6))
+    journal.close()
+    endings = endings_of(question(6), read_journal(tmp_path / "j.jsonl"))
+    states = [ending.state for ending in endings]
+    assert states == ["returned"] * 2 + ["unknown"] * batch + ["unattempted"] * (4 - batch)
+    assert endings[2] == UNKNOWN
+
+
+def test_batches_are_cut_in_order_and_the_last_may_be_short(tmp_path: Path) -> None:
+    model = Batching(lambda: EmotionRead("sad"))
+    endings = ask(tmp_path, model, asked(7), batch=3)
+    assert model.sizes == [3, 3, 1]
+    assert model.calls == list(range(7))
+    assert {ending.state for ending in endings} == {"returned"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "code", "told"),
+    [
+        (lambda reads: reads[:-1], "batch-size", "2 answers for a batch of 3 clips"),
+        (lambda reads: [*reads, reads[0]], "batch-size", "4 answers for a batch of 3 clips"),
+        (lambda _: [], "batch-size", "0 answers for a batch of 3 clips"),
+        (lambda _: None, "raised", "TypeError: 'NoneType' object is not iterable"),
+        (lambda _: 3, "raised", "TypeError: 'int' object is not iterable"),
+    ],
+)
+def test_a_batch_of_another_size_fails_all_its_clips(
+    tmp_path: Path, shape: Callable[[list[Any]], Any], code: str, told: str
+) -> None:
+    model = Batching(lambda: EmotionRead("sad"), shape=shape)
+    endings = ask(tmp_path, model, asked(3), batch=3)
+    assert [ending.code for ending in endings] == [code] * 3
+    assert (endings[0].message or "").startswith(told)
+    assert model.calls == [0, 1, 2]
+
+
+@pytest.mark.parametrize("shape", [list, tuple, iter, lambda reads: (read for read in reads)])
+def test_a_batch_may_come_back_as_anything_that_can_be_gone_through(
+    tmp_path: Path, shape: Callable[[list[Any]], Any]
+) -> None:
+    endings = ask(tmp_path, Batching(lambda: EmotionRead("sad"), shape=shape), asked(3), batch=3)
+    assert [ending.answer for ending in endings] == [{"label": "sad"}] * 3
+
+
+def test_a_batch_that_breaks_off_half_way_fails_all_its_clips(tmp_path: Path) -> None:
+    def breaking(reads: list[Any]) -> Any:
+        yield reads[0]
+        raise RuntimeError("lost the rest")
+
+    endings = ask(tmp_path, Batching(lambda: EmotionRead("sad"), shape=breaking), asked(3), batch=3)
+    assert [ending.code for ending in endings] == ["raised"] * 3
+
+
+def test_a_batch_that_raises_fails_all_its_clips_and_no_other(tmp_path: Path) -> None:
+    reads = iter([EmotionRead("sad"), RuntimeError("no luck"), EmotionRead("sad"), EmotionRead("sad")])
+
+    def behave() -> EmotionRead:
+        read = next(reads)
+        if isinstance(read, Exception):
+            raise read
+        return read
+
+    model = Batching(behave)
+    endings = ask(tmp_path, model, asked(4), batch=2)
+    assert [ending.state for ending in endings] == ["failed", "failed", "returned", "returned"]
+    assert model.sizes == [2, 2]
+
+
+def test_one_wrong_answer_of_a_batch_fails_its_clip_alone(tmp_path: Path) -> None:
+    def spoilt(reads: list[Any]) -> list[Any]:
+        return [reads[0], "sad", reads[2]]
+
+    endings = ask(tmp_path, Batching(lambda: EmotionRead("sad"), shape=spoilt), asked(3), batch=3)
+    assert [ending.state for ending in endings] == ["returned", "failed", "returned"]
+    assert endings[1].code == "invalid-answer"
+
+
+def test_a_batch_is_never_heard_at_a_rate_that_is_not_its_own(tmp_path: Path) -> None:
+    model = Batching(lambda: EmotionRead("sad"))
+    endings = ask(tmp_path, model, asked(2, rates=(16000, 8000)), batch=2)
+    assert [ending.code for ending in endings] == ["batch-rates"] * 2
+    assert "8000, 16000 Hz" in (endings[0].message or "")
+    assert model.calls == []
+
+
+def test_no_clips_are_no_calls(tmp_path: Path) -> None:
+    assert ask(tmp_path, Batching(lambda: EmotionRead("sad")), [], batch=3) == []
