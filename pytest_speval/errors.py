@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+CODES = {"extra-missing": "A feature was asked for whose optional packages are not installed."}
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:

@@ -26,7 +26,7 @@ CODES = {
     "length-differs": "The manifest declares another length than the decoded one.",
     "digest-differs": "The manifest declares another digest than the file's.",
     "duplicate-audio": "Two planned clips have the same decoded samples.",
-    "equal-durations": "All clips have exactly one length: were they cut or padded?",
+    "equal-durations": "All clips have exactly one length, as if they were cut or padded.",
     "near-equal-keys": "Two keys differ only in case, blanks or Unicode form.",
     "repeated-row": "Equal rows with one identity are one clip.",
     "c1-control-characters": "The manifest holds C1 control characters.",

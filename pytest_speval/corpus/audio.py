@@ -24,7 +24,7 @@ from pytest_speval.errors import AudioFault, MissingExtra
 CODES = {
     "missing": "A sound file is listed but not there.",
     "unreadable": "A sound file cannot be read: no permission, or no plain file.",
-    "empty-file": "A sound file has 0 bytes.",
+    "no-bytes": "A sound file has 0 bytes.",
     "lfs-pointer": "A Git LFS pointer stands in place of a sound file.",
     "html-page": "A web page stands in place of a sound file.",
     "not-audio": "A file is in no known sound format.",
@@ -129,7 +129,7 @@ def read_bytes(path: Path) -> bytes:
 def decode(data: bytes, name: str) -> Sound:
     """Decode the bytes of one file; `name` stands in the message when the `audio` extra is missing.
 
-    Raises `AudioFault`: `empty-file`, `lfs-pointer`, `html-page`, `not-audio`, `undecodable`, `truncated`,
+    Raises `AudioFault`: `no-bytes`, `lfs-pointer`, `html-page`, `not-audio`, `undecodable`, `truncated`,
     `header-size-mismatch`, `no-frames`, `non-finite-samples`; `MissingExtra` where soundfile is needed and absent.
     A placeholder for the length (see `riff`) is a notice, and the bytes that are there count. An MP3 with fewer
     frames than announced is read as it is.
@@ -153,7 +153,7 @@ def decode(data: bytes, name: str) -> Sound:
 
 def _refuse_stand_ins(data: bytes) -> None:
     if not data:
-        raise AudioFault("empty-file", "the file has 0 bytes")
+        raise AudioFault("no-bytes", "the file has 0 bytes")
     if data.startswith(b"version https://git-lfs"):
         raise AudioFault("lfs-pointer", "the file is a Git LFS pointer: fetch the audio with `git lfs pull`")
     head = data[:256].removeprefix(b"\xef\xbb\xbf").lstrip().lower()

@@ -24,6 +24,7 @@ from pytest_speval.suite.vocabulary import TaskWord
 CODES = {
     "not-staged": "A variable that says where a corpus lies is unset.",
     "root-missing": "The folder that `corpus.root` names does not exist.",
+    "absent-undeclared": "A label of the set has no reference, and the suite does not say how it counts.",
 }
 BY_NAME = ("id", "audio", "label", "split", "speaker", "session", "family", "seconds", "bytes_sha256", "samples_sha256")
 """Roles that take the column of their own name, where the suite names none."""
@@ -78,7 +79,22 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
         if not any(role in chosen.roles for role in group):
             message = f"the task {task.name} needs a column for {' or '.join(group)}: see `corpus.columns`"
             raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
-    return Staged(root, list_clips(manifest, chosen, rules, needed, lambda name: resolve_entry(root, name)))
+    clips = list_clips(manifest, chosen, rules, needed, lambda name: resolve_entry(root, name))
+    if rules is not None:
+        _require_rule_for_absent(rules, clips, entry)
+    return Staged(root, clips)
+
+
+def _require_rule_for_absent(rules: LabelRules, clips: Clips, entry: str) -> None:
+    """A declared label without references changes what macro_f1 means, so the suite must say how it counts."""
+    cells = {clips.cells["label"][place] for place in clips.planned}
+    present = {rules.reference_of(cell) for cell in cells if isinstance(cell, str)}
+    absent = [label for label in rules.set if label not in present]
+    if absent and rules.absent is None:
+        message = (
+            f"no planned clip has {', '.join(absent)}: say `labels.absent: zero` or `omit`, or shorten `labels.set`"
+        )
+        raise FaultyFile([Fault(entry, 0, 0, "absent-undeclared", message)])
 
 
 def _manifest_path(root: Path, entry: str) -> Path:

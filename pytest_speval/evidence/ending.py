@@ -13,7 +13,6 @@ CODES = {
     "journal-foreign": "A journal speaks of a clip that the plan does not hold, or twice of one.",
     "never-came-back": "A call was entered and never came back.",
     "not-asked": "A planned clip was not asked in this run.",
-    "short-abstains": "A clip is shorter than the model hears, and `short: abstain` answers it with no choice.",
 }
 
 

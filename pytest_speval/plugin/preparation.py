@@ -18,6 +18,7 @@ from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.plugin.hearing import Hearing
 from pytest_speval.plugin.subject import Subject, library_versions
 
+CODES = {"rate-differs": "`corpus.audio.rate` is not the rate that the adapter hears."}
 SAMPLES = 3
 """Clips with which the check of batches is made."""
 

@@ -48,6 +48,7 @@ def _edge(near: int, far: int, denominator: int, holds: Holds) -> int:
 def confusion_flips(matrix: npt.NDArray[np.int64], value_of: Callable[[Floats], Floats], holds: Holds) -> int | None:
     """Clips to put right, or to spoil, until `holds(value_of(matrix))` turns; None where nothing turns it.
 
+    No change that leaves the estimate undefined is among them: without a value there is no verdict to turn to.
     `matrix` is [K, K + 3]; `value_of` maps matrices [M, K, K + 3] to values [M] and rises with right answers. `holds`
     must be true of high values.
     """
@@ -59,13 +60,16 @@ def confusion_flips(matrix: npt.NDArray[np.int64], value_of: Callable[[Floats], 
     moves = _moves(len(counts), repair)
     changed, block, growing = 0, 1, True
     while possible := [(source, target) for source, target in moves if counts[source] > 0]:
-        source, target = _steepest(counts, possible, value_of, repair)
+        steepest = _steepest(counts, possible, value_of, repair)
+        if steepest is None:
+            break
+        source, target = steepest
         step = min(block, int(counts[source]))
         after = counts.copy()
         after[source] -= step
         after[target] += step
         (value,) = value_of(after[np.newaxis])
-        if holds(float(value)) == repair:
+        if math.isnan(value) or holds(float(value)) == repair:
             if step == 1:
                 return changed + 1
             block, growing = step // 2, False
@@ -86,10 +90,13 @@ def _moves(labels: int, repair: bool) -> list[tuple[Cell, Cell]]:
 
 def _steepest(
     counts: Floats, moves: list[tuple[Cell, Cell]], value_of: Callable[[Floats], Floats], rising: bool
-) -> tuple[Cell, Cell]:
+) -> tuple[Cell, Cell] | None:
+    """The move of one clip that moves the estimate most, or None where each would leave it undefined."""
     candidates = np.repeat(counts[np.newaxis], len(moves), axis=0)
     for row, (source, target) in enumerate(moves):
         candidates[row][source] -= 1
         candidates[row][target] += 1
     values = value_of(candidates)
-    return moves[int(np.argmax(values) if rising else np.argmin(values))]
+    if np.isnan(values).all():
+        return None
+    return moves[int(np.nanargmax(values) if rising else np.nanargmin(values))]

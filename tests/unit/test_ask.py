@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -157,6 +157,16 @@ class Tag(str, Enum):  # noqa: UP042
     SAD = "sad"
 
 
+class Twin(str):
+    """Text that is no key of its like."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
 def raiser(error: BaseException) -> Callable[[], Any]:
     def behave() -> Any:
         raise error
@@ -179,7 +189,6 @@ def raiser(error: BaseException) -> Callable[[], Any]:
         (ExceptionGroup("many", [ValueError("one")]), "ExceptionGroup: many (1 sub-exception)"),
         (Silent(), "Silent: <a Silent whose text cannot be had: RuntimeError>"),
     ],
-    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
 def test_whatever_an_adapter_raises_fails_that_clip_alone(tmp_path: Path, error: Exception, told: str) -> None:
     reads = iter([lambda: EmotionRead("sad"), raiser(error), lambda: EmotionRead("happy")])
@@ -236,7 +245,6 @@ def test_legible_text_keeps_its_first_characters_and_says_how_many_there_were() 
         (EmotionRead("a", latency_ms=float("inf")), "latency_ms is inf"),
         (EmotionRead("a", latency_ms="fast"), "latency_ms is 'fast', not a number"),  # type: ignore[arg-type]
     ],
-    ids=lambda value: repr(value)[:60] if not isinstance(value, str) else "",
 )
 def test_an_answer_that_breaks_the_contract_is_kept_raw(tmp_path: Path, read: Any, told: str) -> None:
     ending = one(tmp_path, lambda: read)
@@ -272,9 +280,8 @@ def test_an_enumeration_of_strings_answers_with_its_text(tmp_path: Path) -> None
 
 
 def test_two_scores_of_one_name_are_refused(tmp_path: Path) -> None:
-    scores: Mapping[str, float] = {"happy": 0.4, Tag.HAPPY: 0.6}
-    if len(scores) == 1:
-        pytest.skip("this Python hashes members like their text")
+    scores = {Twin("happy"): 0.4, Twin("happy"): 0.6}
+    assert len(scores) == 2
     assert one(tmp_path, lambda: EmotionRead(scores=scores)).message == "two scores have one name"
 
 

@@ -43,7 +43,7 @@ def stored(*samples: float, rate: int = 16000) -> Sound:
 @pytest.mark.parametrize(
     ("data", "code"),
     [
-        (b"", "empty-file"),
+        (b"", "no-bytes"),
         (
             b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 96044\n",
             "lfs-pointer",

@@ -1,0 +1,265 @@
+"""Recorded answers are matched by identity, and read as they are written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_speval.adapters.base import EmotionRead, Recorded, Roll, Vad
+from pytest_speval.adapters.predictions import PredictionColumns, PredictionKeys, Predictions
+from pytest_speval.corpus.labels import ABSTAINED, LabelRules
+from pytest_speval.errors import AdapterFault, AnswerFault
+from pytest_speval.tasks.emotion_answer import record_emotion
+
+AXES = PredictionColumns(valence="v", arousal="a", dominance="d")
+SCORES = PredictionColumns(scores={"happy": "p_happy", "sad": "p_sad"})
+
+
+def recorded(folder: Path, text: str, name: str = "answers.csv", **columns: Any) -> Predictions:
+    (folder / name).write_text(text, encoding="utf-8")
+    adapter = Predictions(folder / name, PredictionColumns(**columns) if columns else None)
+    adapter.warm_up()
+    return adapter
+
+
+def refused(folder: Path, text: str, name: str = "answers.csv", **columns: Any) -> tuple[str, str]:
+    with pytest.raises(AdapterFault) as caught:
+        recorded(folder, text, name, **columns)
+    return caught.value.code, caught.value.message
+
+
+def roll(every: Sequence[tuple[str, str]], planned: Sequence[tuple[str, str]] | None = None) -> Roll:
+    return Roll(frozenset(every), list(every), list(every if planned is None else planned))
+
+
+# --- identity (H41, H42)
+
+
+def test_h41_one_id_in_two_splits_is_two_answers(tmp_path: Path) -> None:
+    adapter = recorded(tmp_path, "split,id,label\ntrain,dia0_utt0,happy\ntest,dia0_utt0,sad\n")
+    assert isinstance(adapter, Recorded)
+    assert adapter.recall("train", "dia0_utt0") == EmotionRead("happy")
+    assert adapter.recall("test", "dia0_utt0") == EmotionRead("sad")
+
+
+def test_h42_another_order_of_the_rows_gives_the_same_answers(tmp_path: Path) -> None:
+    rows = ["a,happy", "b,sad", "c,calm"]
+    for order in (rows, rows[::-1]):
+        adapter = recorded(tmp_path, "\n".join(["id,label", *order]))
+        assert [adapter.recall("test", name).label for name in "abc"] == ["happy", "sad", "calm"]
+
+
+def test_without_a_split_column_answers_are_asked_by_id_alone(tmp_path: Path) -> None:
+    adapter = recorded(tmp_path, "id,label\na,happy\n")
+    assert adapter.recall("test", "a") == adapter.recall("dev", "a") == EmotionRead("happy")
+
+
+def test_answers_by_id_need_ids_that_no_two_listed_clips_share(tmp_path: Path) -> None:
+    adapter = recorded(tmp_path, "id,label\na,happy\n")
+    assert adapter.compare(roll([("test", "a"), ("dev", "b")])) == []
+    with pytest.raises(AdapterFault) as caught:
+        adapter.compare(roll([("test", "a"), ("dev", "a")]))
+    assert caught.value.code == "predictions-ambiguous"
+    assert caught.value.message == "answers.csv has no column `split`, yet `a` is in several splits"
+
+
+def test_an_id_that_only_unlisted_rows_repeat_is_not_ambiguous(tmp_path: Path) -> None:
+    adapter = recorded(tmp_path, "id,label\na,happy\n")
+    every = [("test", "a"), ("dev", "a")]
+    assert adapter.compare(Roll(frozenset(every), [("test", "a")], [("test", "a")])) == []
+
+
+def test_two_answers_of_one_identity_are_refused(tmp_path: Path) -> None:
+    assert refused(tmp_path, "id,label\na,happy\nb,sad\nb,sad\n") == (
+        "predictions-repeated",
+        "answers.csv has two rows for b",
+    )
+    assert refused(tmp_path, "split,id,label\ntest,b,x\ndev,b,x\ntest,b,y\n") == (
+        "predictions-repeated",
+        "answers.csv has two rows for test/b",
+    )
+
+
+def test_a_planned_clip_without_a_row_has_no_answer(tmp_path: Path) -> None:
+    adapter = recorded(tmp_path, "id,label\na,happy\n")
+    with pytest.raises(AnswerFault) as caught:
+        adapter.recall("test", "b")
+    assert (caught.value.code, caught.value.message) == ("no-answer", "answers.csv has no row for test/b")
+
+
+def test_rows_of_clips_that_are_not_planned_are_counted(tmp_path: Path) -> None:
+    adapter = recorded(tmp_path, "id,label\na,happy\nb,sad\nc,sad\n")
+    every = [("test", name) for name in "abc"]
+    assert adapter.compare(roll(every)) == []
+    assert adapter.compare(roll(every, planned=every[:1])) == [
+        ("predictions-spare", "2 rows of answers.csv belong to clips that are not planned")
+    ]
+
+
+@pytest.mark.parametrize("split", ["", "test"])
+def test_h02_rows_with_an_id_that_no_manifest_row_has_are_an_error(tmp_path: Path, split: str) -> None:
+    head, cell = ("split,", f"{split},") if split else ("", "")
+    rows = "".join(f"{cell}{name},happy\n" for name in ("a", "z3", "z1"))
+    adapter = recorded(tmp_path, f"{head}id,label\n{rows}")
+    with pytest.raises(AdapterFault) as caught:
+        adapter.compare(roll([("test", "a")]))
+    assert caught.value.code == "predictions-unknown-clip"
+    assert caught.value.message == "2 rows of answers.csv have an id that no manifest row has: z1, z3"
+
+
+def test_an_id_of_another_split_is_unknown(tmp_path: Path) -> None:
+    adapter = recorded(tmp_path, "split,id,label\ndev,a,happy\n")
+    with pytest.raises(AdapterFault, match="an id that no manifest row has: a"):
+        adapter.compare(roll([("test", "a")]))
+
+
+@pytest.mark.parametrize("text", ["", "id,label\n", "split,id,label\n"])
+def test_an_empty_file_is_legal_and_answers_nothing(tmp_path: Path, text: str) -> None:
+    adapter = recorded(tmp_path, text)
+    assert adapter.compare(roll([("test", "a"), ("dev", "a")])) == []
+    with pytest.raises(AnswerFault, match="has no row for test/a"):
+        adapter.recall("test", "a")
+
+
+# --- answers
+
+
+def test_an_empty_label_abstains(tmp_path: Path) -> None:
+    texts = {
+        "answers.csv": "id,label\na,\nb,NA\n",
+        "answers.jsonl": '{"id": "a", "label": ""}\n{"id": "b", "label": "NA"}\n{"id": "c", "label": null}\n',
+    }
+    for name, text in texts.items():
+        adapter = recorded(tmp_path, text, name)
+        assert adapter.recall("test", "a") == EmotionRead()
+        assert adapter.recall("test", "b") == EmotionRead("NA"), "a word is a label"
+    assert adapter.recall("test", "c") == EmotionRead()
+    answer, _ = record_emotion(adapter.recall("test", "a"))
+    assert LabelRules(("happy",)).read(answer) == ABSTAINED
+
+
+def test_axes_and_scores_are_numbers_of_their_columns(tmp_path: Path) -> None:
+    adapter = recorded(tmp_path, "id,d,v,a\nx,0.3,0.1,0.2\ny,,,\n", valence="v", arousal="a", dominance="d")
+    assert adapter.recall("test", "x") == EmotionRead(vad=Vad(0.1, 0.2, 0.3))
+    assert adapter.recall("test", "y") == EmotionRead()
+    adapter = recorded(tmp_path, "id,p_sad,p_happy\nx,1e-3,0\ny,,\n", scores=SCORES.scores)
+    assert adapter.recall("test", "x") == EmotionRead(scores={"happy": 0.0, "sad": 0.001})
+    assert adapter.recall("test", "y") == EmotionRead()
+
+
+def test_numbers_of_json_lines_are_numbers_in_any_named_column(tmp_path: Path) -> None:
+    record = {"id": "x", "v": 0.25, "a": "0.5", "d": 1, "p": 0.75, "latency": 12.5, "top": ["happy"]}
+    columns = {"valence": "v", "arousal": "a", "dominance": "d", "scores": {"happy": "p"}}
+    adapter = recorded(tmp_path, json.dumps(record), "answers.jsonl", **columns)
+    assert adapter.recall("test", "x") == EmotionRead(scores={"happy": 0.75}, vad=Vad(0.25, 0.5, 1.0))
+
+
+@pytest.mark.parametrize("cell", ["high", "0,5", ""])
+def test_a_cell_that_is_no_number_is_an_invalid_answer_of_its_clip_alone(tmp_path: Path, cell: str) -> None:
+    text = f'id,p_happy,p_sad\nx,0.5,"{cell}"\ny,0.5,0.4\n'
+    adapter = recorded(tmp_path, text, scores=SCORES.scores)
+    with pytest.raises(AnswerFault) as caught:
+        adapter.recall("test", "x")
+    assert (caught.value.code, caught.value.message) == ("invalid-answer", f"`{cell}` is not a number")
+    assert adapter.recall("test", "y").scores == {"happy": 0.5, "sad": 0.4}
+
+
+@pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "1e999"])
+def test_h37_a_recorded_score_that_is_not_finite_is_no_answer(tmp_path: Path, cell: str) -> None:
+    adapter = recorded(tmp_path, f"id,p_happy,p_sad\nx,0.9,{cell}\n", scores=SCORES.scores)
+    with pytest.raises(AnswerFault, match="it must be a finite number") as caught:
+        record_emotion(adapter.recall("test", "x"))
+    assert caught.value.code == "invalid-answer"
+
+
+# --- files
+
+
+def test_a_file_that_is_not_there_is_named_when_it_is_read(tmp_path: Path) -> None:
+    adapter = Predictions(tmp_path / "absent.csv")
+    with pytest.raises(AdapterFault) as caught:
+        adapter.warm_up()
+    assert caught.value.code == "predictions-unusable"
+    assert caught.value.message == f"no file {tmp_path / 'absent.csv'}: it should hold the recorded answers"
+    assert adapter.identity().files == (tmp_path / "absent.csv",)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "missing"),
+    [
+        ("clip,label\na,x\n", {}, "id"),
+        ("id,emotion\na,x\n", {}, "label"),
+        ("id,label\na,x\n", {"scores": {"happy": "p_happy"}}, "p_happy"),
+        ("id,valence,arousal\na,1,1\n", {"dominance": "dom"}, "dom"),
+        ("id,label\na,x\n", {"split": "part"}, "part"),
+        ("id,label,v\na,x,1\n", {"label": "emotion", "valence": "v"}, "emotion"),
+    ],
+)
+def test_a_column_that_is_named_or_needed_must_be_there(
+    tmp_path: Path, text: str, columns: dict[str, Any], missing: str
+) -> None:
+    code, message = refused(tmp_path, text, **columns)
+    assert code == "predictions-unusable"
+    head = ", ".join(text.split("\n")[0].split(","))
+    assert message == f"answers.csv has no column `{missing}`; its columns are {head}"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("answers.csv", "id,label\na\n", "answers.csv:2: 1 cells where the header has 2"),
+        ("answers.jsonl", '{"id": 7, "label": "x"}', "answers.jsonl:1: `id` is the number 7"),
+        ("answers.jsonl", "nope", "answers.jsonl:1: not a JSON object"),
+        ("answers.txt", "id,label\na,x\n", "the ending must be one of"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_where(tmp_path: Path, name: str, text: str, said: str) -> None:
+    code, message = refused(tmp_path, text, name)
+    assert code == "predictions-unusable"
+    assert said in message
+
+
+def test_keys_are_strict() -> None:
+    assert PredictionKeys(file=Path("a.csv")).columns == PredictionColumns()
+    for wrong in ({}, {"file": "a.csv"}, {"file": Path("a.csv"), "colums": {}}):
+        with pytest.raises(ValueError, match="validation error"):
+            PredictionKeys.model_validate(wrong)
+
+
+# --- laws
+
+NAMES = st.text(
+    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff"), min_size=1, max_size=5
+)
+
+
+@given(
+    st.dictionaries(st.tuples(st.sampled_from(["dev", "test"]), NAMES), NAMES, min_size=1, max_size=8),
+    st.data(),
+)
+def test_every_answer_is_recalled_under_its_identity_and_no_other(
+    tmp_path_factory: pytest.TempPathFactory, answers: dict[tuple[str, str], str], data: st.DataObject
+) -> None:
+    rows = data.draw(st.permutations(list(answers.items())))
+    text = "\n".join(
+        json.dumps({"split": split, "id": name, "label": label}) for (split, name), label in rows
+    )
+    adapter = recorded(tmp_path_factory.getbasetemp(), text, "answers.jsonl")
+    for (split, name), label in answers.items():
+        assert adapter.recall(split, name).label == label
+        other = "dev" if split == "test" else "test"
+        if (other, name) not in answers:
+            with pytest.raises(AnswerFault):
+                adapter.recall(other, name)
+    planned = data.draw(st.lists(st.sampled_from(list(answers)), unique=True))
+    spare = adapter.compare(roll(list(answers), planned))
+    counted = int(spare[0][1].split()[0]) if spare else 0
+    assert counted == len(answers) - len(planned)
+    assert math.isfinite(counted)
