@@ -23,7 +23,13 @@ TODAY = date(2026, 11, 29)
 TIMES = Times(datetime(2026, 11, 29, 8, 30, 15, tzinfo=UTC), 12.5)
 NOWHERE = Place("gates.yaml", 1, 1)
 FAILED = Ending("failed", code="raised", message="RuntimeError: no luck (classify, line 7)")
-MODEL = {"use": "mine", "name": "small-net", "keys": {}, "identity": {"name": "small-net", "files": {}}, "requires": {}}
+MODEL = {
+    "use": "mine",
+    "name": "small-net",
+    "keys": {},
+    "identity": {"name": "small-net", "files": {}},
+    "requires": {},
+}
 
 __all__ = ["FAILED", "NOWHERE", "TIMES", "TODAY", "UNATTEMPTED", "UNKNOWN", "Clip"]
 

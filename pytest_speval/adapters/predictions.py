@@ -61,11 +61,9 @@ class Predictions:
         """Read the file; raises `AdapterFault` where it cannot serve."""
         if not self._file.is_file():
             raise AdapterFault("predictions-unusable", f"no file {self._file}: it should hold the recorded answers")
-        columns = self._columns
-        numbers = (columns.valence, columns.arousal, columns.dominance, *columns.scores.values())
-        keys = (columns.id, columns.split)
+        keys = (self._columns.id, self._columns.split)
         try:
-            table = read_manifest(self._file, self._file.name, Format(na=()), numeric=numbers, texts=keys, empty=True)
+            table = read_manifest(self._file, self._file.name, Format(na=()), texts=keys, empty=True)
         except FaultyFile as fault:
             raise AdapterFault("predictions-unusable", str(fault)) from fault
         self._by_id = not table.has(self._columns.split)

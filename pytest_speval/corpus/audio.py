@@ -139,9 +139,7 @@ def decode(data: bytes, name: str) -> Sound:
     wave = riff.parse(data) if riff.is_wave(data) else None
     if wave is not None and wave.is_pcm16:
         container = "WAVEX" if wave.format.extensible else "WAV"
-        sound = Sound(
-            digest, wave.format.rate, container, "PCM_16", riff.pcm16(data, wave), _header_notices(wave)
-        )
+        sound = Sound(digest, wave.format.rate, container, "PCM_16", riff.pcm16(data, wave), _header_notices(wave))
     else:
         if wave is None:
             containers.require_whole(data)
@@ -158,9 +156,7 @@ def _refuse_stand_ins(data: bytes) -> None:
         raise AudioFault("lfs-pointer", "the file is a Git LFS pointer: fetch the audio with `git lfs pull`")
     head = data[:256].removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if head.startswith((b"<!doctype html", b"<html")):
-        raise AudioFault(
-            "html-page", "the file is a web page: the download answered with HTML, fetch it again"
-        )
+        raise AudioFault("html-page", "the file is a web page: the download answered with HTML, fetch it again")
 
 
 def _header_notices(wave: riff.Wave | None) -> tuple[Notice, ...]:

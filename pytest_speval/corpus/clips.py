@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pytest_speval.corpus.entries import entries_of
@@ -47,11 +48,16 @@ class Clips:
     cells: Mapping[str, list[Cell]]
     audio: list[str] | None
     excluded: list[str | None]
-    identities: frozenset[tuple[str, str]] = frozenset()
+    unlisted: frozenset[tuple[str, str]] = frozenset()
     notices: tuple[tuple[str, str], ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def identities(self) -> frozenset[tuple[str, str]]:
+        """Every (split, id) of the manifest, listed or not."""
+        return self.unlisted.union(zip(self.splits, self.ids, strict=True))
 
     def name(self, index: int) -> str:
         """`split/id`, or the id alone where the manifest has no split."""
@@ -97,11 +103,9 @@ def list_clips(
         _check_missing(manifest, "sound file", entries, rows, excluded, faults)
     if faults:
         raise FaultyFile(faults)
-    everyone = (
-        frozenset(zip(splits, ids, strict=True)) if len(rows) == len(manifest.rows) else _identities(manifest, listing)
-    )
+    unlisted = _identities(manifest, listing) if listing.where else frozenset()
     audio = None if entries is None else [entry or "" for entry in entries]
-    return Clips(splits, ids, given, raw, audio, excluded, everyone, (*manifest.notices, *notices))
+    return Clips(splits, ids, given, raw, audio, excluded, unlisted, (*manifest.notices, *notices))
 
 
 def _listed_rows(manifest: Manifest, listing: Listing) -> list[int]:
@@ -132,8 +136,17 @@ def _role_cells(manifest: Manifest, listing: Listing, rows: Sequence[int]) -> di
         parts = [manifest.column(column, keep_na=role in TEXTS) for column in columns]
         if not every:
             parts = [[cells[row] for row in rows] for cells in parts]
-        raw[role] = list(parts[0]) if len(parts) == 1 else [_joined(cells) for cells in zip(*parts, strict=True)]
+        cells: list[Cell] = (
+            list(parts[0]) if len(parts) == 1 else [_joined(cells) for cells in zip(*parts, strict=True)]
+        )
+        raw[role] = cells if role in ("id", "audio") else _shared(cells)
     return raw
+
+
+def _shared(cells: list[Cell]) -> list[Cell]:
+    """The same cells, with one object for equal ones: labels and speakers recur."""
+    first: dict[Cell, Cell] = {}
+    return [first.setdefault(cell, cell) for cell in cells]
 
 
 def _joined(cells: tuple[str | None, ...]) -> tuple[str, ...] | None:
@@ -262,11 +275,12 @@ def _check_missing(
     excluded: Sequence[str | None],
     faults: list[Fault],
 ) -> None:
-    faults += [
-        manifest.fault(row, "cell-missing", f"no {what}")
-        for row, cell, reason in zip(rows, cells, excluded, strict=True)
-        if cell is None and reason is None
-    ]
+    if None in cells:
+        faults += [
+            manifest.fault(row, "cell-missing", f"no {what}")
+            for row, cell, reason in zip(rows, cells, excluded, strict=True)
+            if cell is None and reason is None
+        ]
 
 
 def _in_range(cell: Cell, low: float, high: float) -> bool:

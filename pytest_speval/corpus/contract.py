@@ -102,9 +102,7 @@ def check(sound: Sound, contract: Contract) -> tuple[Notice, ...]:
     if contract.clipping == "reject":
         runs, samples = levels.clipping(heard(sound, contract), sound.subtype)
         if runs:
-            raise AudioFault(
-                "clipping", f"{samples} clipped samples in {runs} runs, and the suite rejects clipping"
-            )
+            raise AudioFault("clipping", f"{samples} clipped samples in {runs} runs, and the suite rejects clipping")
     if contract.rate not in (None, sound.rate):
         notices += (_resampling_notice(sound.rate, contract.rate or sound.rate),)
     return notices
@@ -147,9 +145,7 @@ def _check_channels(sound: Sound, contract: Contract) -> None:
             f"{there} channels{expected}: set corpus.audio.channel to a channel from 0, or to mean",
         )
     if isinstance(channel, int) and not 0 <= channel < there:
-        raise AudioFault(
-            "wrong-channels", f"there is no channel {channel}: the channels are 0 to {there - 1}"
-        )
+        raise AudioFault("wrong-channels", f"there is no channel {channel}: the channels are 0 to {there - 1}")
 
 
 def _check_format(sound: Sound, contract: Contract) -> None:
@@ -180,9 +176,7 @@ def _length_notices(sound: Sound, contract: Contract) -> tuple[Notice, ...]:
         codes = {"reject": "too-long", "exclude": "long-excluded"}
         if contract.long in codes:
             raise AudioFault(codes[contract.long], text)
-        return (
-            Notice("cut", f"{there}, cut to the {'last' if contract.long == 'tail' else 'first'} {most}"),
-        )
+        return (Notice("cut", f"{there}, cut to the {'last' if contract.long == 'tail' else 'first'} {most}"),)
     return ()
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pytest_speval.corpus.listing import FIELD, Listing
 from pytest_speval.corpus.manifest import Manifest
 from pytest_speval.errors import AudioFault, Fault
+
+_UNUSUAL = re.compile(r"^[/~]|\.\.|[:\\\0]", re.MULTILINE)
+"""An entry that may lead out of its root by its spelling alone; in many joined by line ends, any of them."""
 
 
 def entries_of(
@@ -28,8 +32,10 @@ def entries_of(
         entries = [cell if isinstance(cell, str) else None for cell in cells]
     else:
         return None
+    if not _UNUSUAL.search("\n".join(filter(None, entries))):
+        return entries
     for row, entry in zip(rows, entries, strict=True):
-        if entry and _unusual(entry):
+        if entry and _UNUSUAL.search(entry):
             try:
                 inside_root(entry)
             except AudioFault as fault:
@@ -47,8 +53,3 @@ def _filled(manifest: Manifest, template: str, rows: Sequence[int]) -> list[str 
         whole = [f"{cell}{text}" for cell, (_, text) in zip(cells, parts, strict=True) if cell is not None]
         entries.append("".join((first, *whole)) if len(whole) == len(cells) else None)
     return entries
-
-
-def _unusual(entry: str) -> bool:
-    """Say whether an entry may lead out of its root by its spelling alone."""
-    return entry[0] in "/\\~" or ".." in entry or ":" in entry or "\\" in entry or "\0" in entry

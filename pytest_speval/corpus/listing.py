@@ -44,9 +44,7 @@ class Listing:
 
 def numeric_columns(listing: Listing) -> frozenset[str]:
     """The manifest's columns whose cells are numbers."""
-    return frozenset(
-        column for role, columns in listing.roles.items() if role in NUMBERS for column in columns
-    )
+    return frozenset(column for role, columns in listing.roles.items() if role in NUMBERS for column in columns)
 
 
 def text_columns(listing: Listing) -> frozenset[str]:
@@ -59,9 +57,7 @@ def asked(listing: Listing) -> list[tuple[str, str]]:
     found = [(role, column) for role, columns in listing.roles.items() for column in columns]
     found += [("exclude_where", rule.column) for rule in listing.exclude_where]
     found += [
-        ("where", filtered(listing, name))
-        for name in listing.where
-        if name != "split" or listing.split_is is None
+        ("where", filtered(listing, name)) for name in listing.where if name != "split" or listing.split_is is None
     ]
     return found + [("audio_from", name) for name in FIELD.findall(listing.audio_from or "")]
 
@@ -78,9 +74,7 @@ def check_columns(manifest: Manifest, listing: Listing) -> None:
     for role, column in asked(listing):
         if not manifest.has(column):
             near = difflib.get_close_matches(column, manifest.names, n=1)
-            hint = (
-                f", did you mean `{near[0]}`?" if near else f"; its columns are {', '.join(manifest.names)}"
-            )
+            hint = f", did you mean `{near[0]}`?" if near else f"; its columns are {', '.join(manifest.names)}"
             faults.append(manifest.fault(None, "column-missing", f"no column `{column}` for `{role}`{hint}"))
     if faults:
         raise FaultyFile(faults)

@@ -56,8 +56,7 @@ def json_lines(text: str, shown_as: str, wanted: Wanted) -> Records:
             faults.append(Fault(shown_as, line, 0, "manifest-syntax", f"not a JSON object: {error}"))
     names = tuple(dict.fromkeys(name for _, record in records for name in record))
     rows = [
-        [_cell(shown_as, line, name, record.get(name), wanted, faults) for name in names]
-        for line, record in records
+        [_cell(shown_as, line, name, record.get(name), wanted, faults) for name in names] for line, record in records
     ]
     if faults:
         raise FaultyFile(faults)
@@ -74,9 +73,7 @@ def parquet(data: bytes, shown_as: str, wanted: Wanted) -> Records:
     try:
         table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read()
     except (OSError, pyarrow.lib.ArrowException) as error:
-        raise FaultyFile(
-            [Fault(shown_as, 0, 0, "manifest-unreadable", f"not a Parquet file: {error}")]
-        ) from error
+        raise FaultyFile([Fault(shown_as, 0, 0, "manifest-unreadable", f"not a Parquet file: {error}")]) from error
     faults: list[Fault] = []
     columns = [
         list(_parquet_cells(shown_as, name, column.to_pylist(), wanted, faults))

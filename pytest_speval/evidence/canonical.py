@@ -1,7 +1,8 @@
 """Canonical JSON (RFC 8785): one text for one value, so that a digest means something.
 
-A fast encoder writes the text. Where its output could differ from the standard (whole, tiny and huge floats, keys
-beyond ASCII) or could hide a number that JSON lacks, the value goes through the reference implementation instead.
+A fast encoder writes the text. Where its output could differ from the standard (floats that are whole or need an
+exponent, integers that no double holds, keys beyond the basic plane) or could hide a number that JSON lacks, the
+value goes through the reference implementation instead.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import orjson
 import rfc8785
 
-_DOUBTFUL = re.compile(rb"[0-9](?:\.0(?![0-9])|e)|[\xf0-\xf4]|null")
+_ASTRAL = re.compile(rb"[\xf0-\xf4]")
 _GREAT = re.compile(rb"[0-9]{16}")
 EXACT = 2**53
 """Below it every integer is a double."""
@@ -29,20 +30,21 @@ def canonical(value: Any) -> bytes:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER)
     except TypeError as error:
         raise ValueError(f"not JSON: {error}") from error
-    if _DOUBTFUL.search(text) and not _plain(value):
-        return rfc8785.dumps(value)
-    return text
+    if (text.isascii() or not _ASTRAL.search(text)) and not _doubtful(value):
+        return text
+    return rfc8785.dumps(value)
 
 
-def _plain(value: Any) -> bool:
-    """Say whether both encoders surely agree on a value."""
-    if isinstance(value, dict):
-        return all(key.isascii() and _plain(item) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return all(type(item) is str or _plain(item) for item in value)
+def _doubtful(value: Any) -> bool:
+    """Say whether a value holds a float that the encoders may write differently, or that is no number of JSON."""
     if isinstance(value, float):
-        return 1e-4 <= abs(value) < 1e15 and value != int(value)
-    return value is None or isinstance(value, str | bool | int)
+        return not 1e-4 <= abs(value) < 1e15 or value.is_integer()
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    for item in items:
+        kind = type(item)
+        if kind is not str and kind is not int and item is not None and _doubtful(item):
+            return True
+    return False
 
 
 def value_of(text: bytes) -> Any:

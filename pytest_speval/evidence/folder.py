@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -49,18 +49,25 @@ class RunFolder:
         """Write a text file, whole or not at all."""
         write_whole(self.path / name, text.encode())
 
-    def write_lines(self, name: str, lines: list[bytes]) -> None:
-        """Write lines, whole or not at all."""
-        write_whole(self.path / name, b"".join(line + b"\n" for line in lines))
+    def write_lines(self, name: str, lines: Iterable[bytes]) -> None:
+        """Write lines, whole or not at all; they are not held at once."""
+        write_pieces(self.path / name, (line + b"\n" for line in lines))
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write to a neighbour and rename, so that a reader never sees half a file."""
+    """Write a file so that a reader never sees half of it."""
+    write_pieces(path, (data,))
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write to a neighbour piece by piece and rename; whatever goes wrong, no half file stays."""
     neighbour = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        neighbour.write_bytes(data)
+        with neighbour.open("wb") as file:
+            file.writelines(pieces)
         neighbour.replace(path)
     except OSError as error:
+        raise EvidenceFault("folder-unwritable", f"cannot write {path}: {error.strerror}") from error
+    finally:
         with suppress(OSError):
             neighbour.unlink()
-        raise EvidenceFault("folder-unwritable", f"cannot write {path}: {error.strerror}") from error

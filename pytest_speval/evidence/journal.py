@@ -106,14 +106,16 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     What the last whole line says is vouched for by no other line; the receipt holds its digest.
     """
     head = START
-    *whole, _torn = path.read_bytes().split(b"\n")
-    for number, text in enumerate(whole, start=1):
-        line = _parsed(text)
-        if line is None or line["prev"] != head:
-            where = str(number) if line is None or number == 1 else _altered(whole, number)
-            raise EvidenceFault("journal-damaged", f"{path.name}, line {where}: not what was written")
-        head = hashlib.sha256(text).hexdigest()
-        yield line
+    with path.open("rb") as file:
+        for number, text in enumerate(file, start=1):
+            if not text.endswith(b"\n"):
+                return
+            line = _parsed(text)
+            if line is None or line["prev"] != head:
+                where = str(number) if line is None or number == 1 else _altered(text, next(file, b""), number)
+                raise EvidenceFault("journal-damaged", f"{path.name}, line {where}: not what was written")
+            head = hashlib.sha256(text[:-1]).hexdigest()
+            yield line
 
 
 def _parsed(text: bytes) -> dict[str, Any] | None:
@@ -125,10 +127,10 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
         return None
 
 
-def _altered(whole: list[bytes], number: int) -> str:
+def _altered(text: bytes, following: bytes, number: int) -> str:
     """Which line was altered where line `number` does not follow from the one before: the next line is the witness."""
-    if number == len(whole):
+    if not following.endswith(b"\n"):
         return f"{number - 1} or {number}"
-    witness = _parsed(whole[number])
-    vouches = witness is not None and witness["prev"] == hashlib.sha256(whole[number - 1]).hexdigest()
+    witness = _parsed(following)
+    vouches = witness is not None and witness["prev"] == hashlib.sha256(text[:-1]).hexdigest()
     return str(number - 1 if vouches else number)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from pytest_speval.audit.finding import Audit
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.gates import Standing, judge_gate
 from pytest_speval.judge.estimation import RATES, estimate_all
-from pytest_speval.judge.result import Bench, ClipRow, Result, no_verdict
+from pytest_speval.judge.result import Bench, Result, no_verdict
+from pytest_speval.judge.rows import Rows
 from pytest_speval.judge.sample import Sample
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
 from pytest_speval.scoring.flips import ratio_flips
 from pytest_speval.tasks.base import Reading, Task
-
-UNITS = ("speaker", "session", "family")
 
 
 def judge(
@@ -48,7 +46,7 @@ def judge(
         counts,
         estimates,
         tuple(judge_gate(rule, estimates, standing) for rule in gates),
-        tuple(_rows(question, reading, endings)),
+        Rows(question, reading, endings),
         reading.published(),
         dict(sorted(Counter(reason for reason in question.excluded if reason is not None).items())),
         refused,
@@ -92,35 +90,3 @@ def _flips(reading: Reading, estimates: Mapping[str, Estimate]) -> Callable[[str
         return reading.flips(metric, holds) if metric in reading.estimates(reading.total()) else None
 
     return count
-
-
-def _rows(question: Question, reading: Reading, endings: Sequence[Ending]) -> Iterator[ClipRow]:
-    units = [unit for unit in UNITS if unit in question.cells]
-    number = {place: row for row, place in enumerate(question.planned)}
-    for place, excluded in enumerate(question.excluded):
-        keys = {unit: question.cells[unit][place] for unit in units}
-        split, name = question.splits[place], question.ids[place]
-        if excluded is not None:
-            yield ClipRow(split, name, "excluded", excluded, None, None, None, keys, None)
-            continue
-        row = number[place]
-        reference, answer, correct = reading.references[row], reading.answers[row], reading.correct[row]
-        yield ClipRow(
-            split,
-            name,
-            reading.statuses[row],
-            _reason(endings[row]),
-            reference,
-            answer,
-            correct,
-            keys,
-            _raw(endings[row]),
-        )
-
-
-def _reason(ending: Ending) -> str | None:
-    return None if ending.code is None else f"{ending.code}: {ending.message}"
-
-
-def _raw(ending: Ending) -> Any:
-    return None if ending.answer is None else dict(ending.answer)

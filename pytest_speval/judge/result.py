@@ -10,6 +10,7 @@ from typing import Any
 from pytest_speval.audit.finding import Audit
 from pytest_speval.evidence.plan import Plan
 from pytest_speval.gates import Verdict
+from pytest_speval.judge.rows import Rows
 from pytest_speval.judge.sample import IntervalRule
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
@@ -29,25 +30,6 @@ class Bench:
     on: date
 
 
-@dataclass(frozen=True, slots=True)
-class ClipRow:
-    """One listed clip as `clips.jsonl` shows it; `answer` is what counts, `raw` what the adapter said."""
-
-    split: str
-    id: str
-    status: str
-    reason: str | None
-    reference: Any
-    answer: Any
-    correct: bool | None
-    units: Mapping[str, Any]
-    raw: Any
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data, ready for canonical JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
 @dataclass(frozen=True)
 class Result:
     """Counts, estimates and verdicts of one run, with the rows they rest on."""
@@ -58,7 +40,7 @@ class Result:
     counts: Counts
     estimates: Mapping[str, Estimate]
     verdicts: tuple[Verdict, ...]
-    rows: tuple[ClipRow, ...]
+    rows: Rows
     published: Mapping[str, Any]
     exclusions: Mapping[str, int]
     refused: str | None

@@ -14,6 +14,9 @@ from pytest_speval.evidence.plan import Question
 from pytest_speval.plugin.hearing import Hearing
 from pytest_speval.tasks.base import Task
 
+RETURNED = Ending("returned")
+"""What is remembered of a call that gave an answer: the answer itself is in the journal."""
+
 
 class Asking:
     """Asks a warm adapter and remembers every ending, so that a repeated item costs no second call."""
@@ -40,7 +43,8 @@ class Asking:
         asked = [
             Asked(self.question.splits[place], self.question.ids[place], self._hearing.of(place)) for place in fresh
         ]
-        self._endings |= zip(fresh, self._inquiry.ask(asked), strict=True)
+        for place, ending in zip(fresh, self._inquiry.ask(asked), strict=True):
+            self._endings[place] = RETURNED if ending.state == "returned" else ending
         return {place: self._endings[place] for place in wanted}
 
     def close(self) -> None:

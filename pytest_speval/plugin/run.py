@@ -152,7 +152,7 @@ class Run:
         self.result = judge(prepared.plan, self.subject.task, bench, endings, self.audits, partial=partial)
         times = Times(self.started, monotonic() - self._clock)
         document = out_document(self.result, times)
-        folder.write_lines("clips.jsonl", [canonical(row.as_dict()) for row in self.result.rows])
+        folder.write_lines("clips.jsonl", (canonical(row.as_dict()) for row in self.result.rows))
         folder.write_json("out.json", document)
         folder.write_text("report.md", markdown_report(self.result, times))
         return Entry(name, shown, _verdict(self.result), self.result.invalid, document)

@@ -71,6 +71,11 @@ def notes(result: Result) -> list[str]:
     if result.plan.rules.get("overrides"):
         found.append(f"Overridden: {', '.join(result.plan.rules['overrides'])}.")
     found += [f"Waived: {v.rule.id}: {v.waived}." for v in result.verdicts if v.waived]
+    found += [
+        f"Only a warning: {v.rule.id}: {v.reason}."
+        for v in result.verdicts
+        if v.verdict == "fail" and v.rule.level == "warn" and not v.waived
+    ]
     found += [f"Waiver expired and ignored: {v.rule.id}: {v.lapsed}." for v in result.verdicts if v.lapsed]
     absent = result.published.get("absentLabels")
     if absent:

@@ -20,7 +20,11 @@ from tests.runs import TODAY, gate, waiver
 
 
 def estimate(value: float | None, **keys: Any) -> Estimate:
-    given: dict[str, Any] = {"n": 20, "unit": "clip", "reason": None if value is not None else "no clip came back"}
+    given: dict[str, Any] = {
+        "n": 20,
+        "unit": "clip",
+        "reason": None if value is not None else "no clip came back",
+    }
     return Estimate(value=value, **(given | keys))
 
 
@@ -200,7 +204,12 @@ def test_a_waiver_holds_up_to_its_last_day_and_leaves_the_verdict(until: date | 
     assert found.blocks != holds
     assert (found.waived, found.lapsed) == ((text, None) if holds else (None, text))
     bare = verdict(replace(rule, waiver=None), estimate(0.4))
-    assert (found.value, found.margin, found.flips, found.reason) == (0.4, bare.margin, bare.flips, bare.reason)
+    assert (found.value, found.margin, found.flips, found.reason) == (
+        0.4,
+        bare.margin,
+        bare.flips,
+        bare.reason,
+    )
 
 
 def test_a_waiver_without_owner_and_date_is_its_reason_alone() -> None:

@@ -69,6 +69,20 @@ def levels(path: Path, shape: Shape = ("batch", "time")) -> Path:
     return saved(path, nodes, {"axis": np.array([1], np.int64)}, inputs, outputs)
 
 
+def first_three(path: Path, fixed: int) -> Path:
+    """A model that answers the first three of the samples it hears."""
+    inputs = [helper.make_tensor_value_info("wav", TensorProto.FLOAT, [1, fixed])]
+    outputs = [helper.make_tensor_value_info("first", TensorProto.FLOAT, [1, 3])]
+    constants = {name: np.array([value], np.int64) for name, value in (("from", 0), ("to", 3), ("axis", 1))}
+    return saved(
+        path,
+        [helper.make_node("Slice", ["wav", "from", "to", "axis"], ["first"])],
+        constants,
+        inputs,
+        outputs,
+    )
+
+
 def opened(model: Path, **keys: Any) -> ClassOnnx:
     adapter = ClassOnnx(model=model, labels=LABELS, softmax=False, **keys)
     adapter.warm_up()
@@ -218,6 +232,10 @@ def test_h38_a_short_clip_is_padded_with_zeros_at_its_end(tmp_path: Path, rule: 
     )
     assert scores_of(adapter, ramp(3)) == [6.0, 3.0, 0.0]
     assert scores_of(adapter, ramp(0)) == [0.0, 0.0, 0.0]
+    first = opened(
+        first_three(tmp_path / "f.onnx", 5), length=FixedLength.model_validate({"fixed": 5, "rule": rule})
+    )
+    assert scores_of(first, ramp(2)) == [1.0, 2.0, 0.0]
 
 
 def test_h38_a_long_clip_fails_is_cut_or_is_heard_in_windows(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from pytest_speval.corpus.labels import ABSTAINED, LabelRules
 from pytest_speval.errors import AdapterFault, AnswerFault
 from pytest_speval.tasks.emotion_answer import record_emotion
 
-AXES = PredictionColumns(valence="v", arousal="a", dominance="d")
 SCORES = PredictionColumns(scores={"happy": "p_happy", "sad": "p_sad"})
 
 
@@ -159,6 +158,18 @@ def test_numbers_of_json_lines_are_numbers_in_any_named_column(tmp_path: Path) -
     columns = {"valence": "v", "arousal": "a", "dominance": "d", "scores": {"happy": "p"}}
     adapter = recorded(tmp_path, json.dumps(record), "answers.jsonl", **columns)
     assert adapter.recall("test", "x") == EmotionRead(scores={"happy": 0.75}, vad=Vad(0.25, 0.5, 1.0))
+
+
+@pytest.mark.parametrize(("cell", "said"), [("true", "true"), ('["a"]', '["a"]'), ('""', ""), ("null", "")])
+def test_a_value_of_json_lines_that_is_no_number_is_an_invalid_answer(
+    tmp_path: Path, cell: str, said: str
+) -> None:
+    adapter = recorded(
+        tmp_path, f'{{"id": "x", "p_happy": 0.5, "p_sad": {cell}}}', "answers.jsonl", scores=SCORES.scores
+    )
+    with pytest.raises(AnswerFault) as caught:
+        adapter.recall("test", "x")
+    assert (caught.value.code, caught.value.message) == ("invalid-answer", f"`{said}` is not a number")
 
 
 @pytest.mark.parametrize("cell", ["high", "0,5", ""])

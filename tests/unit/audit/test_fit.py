@@ -142,9 +142,7 @@ def test_an_adapter_without_the_method_of_its_task_is_refused() -> None:
 
 def test_an_adapter_that_hears_needs_sound_and_recorded_answers_do_not(tmp_path: Path) -> None:
     silent = replace(PLAIN, heard=False)
-    assert told(Mine(), silent) == [
-        ("no-sound", "mine hears clips; give `corpus.columns.audio` or `audio_from`")
-    ]
+    assert told(Mine(), silent) == [("no-sound", "mine hears clips; give `corpus.columns.audio` or `audio_from`")]
     assert told(Mine(), replace(silent, sound=False)) == []
     (tmp_path / "answers.csv").write_text("id,label\na,happy\n", encoding="utf-8")
     assert told(Predictions(tmp_path / "answers.csv"), silent) == []

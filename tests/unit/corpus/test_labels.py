@@ -172,15 +172,15 @@ def test_the_limit_for_abstaining_is_inclusive_and_acts_on_the_winner() -> None:
 
 def test_an_answer_without_a_choice_abstains() -> None:
     rules = LabelRules(("happy",))
-    assert [rules.read(answer) for answer in ({}, {"scores": {}}, {"vad": {"valence": 1.0}})] == [
-        ABSTAINED
-    ] * 3
+    answers: list[dict[str, object]] = [{}, {"scores": {}}, {"vad": {"valence": 1.0}}]
+    assert [rules.read(answer) for answer in answers] == [ABSTAINED] * 3
 
 
 def test_maps_of_answers_do_not_reach_references_nor_the_other_way_round() -> None:
     rules = LabelRules(("calm",), reference={"neu": "calm"}, answers={"neutral": "calm"})
     assert (rules.reference_of("neutral"), rules.answer_of("neutral")) == (None, "calm")
     assert (rules.reference_of("neu"), rules.answer_of("neu")) == ("calm", OUTSIDE)
+    assert LabelRules(("calm",), reference={"neu": "calm"}, answers={"n": "neu"}).answer_of("n") == OUTSIDE
 
 
 def test_a_rule_goes_before_the_name_itself() -> None:

@@ -35,7 +35,7 @@ def suite_of(folder: Path, corpus: dict[str, Any], task: str = "emotion", **more
         "corpus": {"root": "data", "manifest": "clips.csv"} | corpus,
         "adapter": {"use": "predictions", "file": "answers.csv"},
     }
-    keys |= {"labels": {"set": SET}} if task == "emotion" else {}
+    keys |= {"labels": {"set": SET, "absent": "omit"}} if task == "emotion" else {}
     path = folder / "mine.yaml"
     path.write_text(json.dumps(keys | more), encoding="utf-8")
     (folder / "data").mkdir(exist_ok=True)
@@ -175,6 +175,19 @@ def test_a_row_without_the_cell_of_its_task_is_a_fault_of_its_line(tmp_path: Pat
     assert fault_of(suite) == ("clips.csv", 3, "cell-missing", "no label")
 
 
+def test_a_label_that_no_planned_clip_has_must_be_ruled_on(tmp_path: Path) -> None:
+    suite = suite_of(tmp_path, {"exclude": {"test/b": "mis-cut"}}, labels={"set": SET})
+    write(tmp_path, "id,label\na,happy\nb,sad\n")
+    assert fault_of(suite) == (
+        "clips.csv",
+        0,
+        "absent-undeclared",
+        "no planned clip has sad: say `labels.absent: zero` or `omit`, or shorten `labels.set`",
+    )
+    write(tmp_path, "id,label\na,happy\nb,sad\nc,sad\n")
+    assert len(staged(suite).clips.planned) == 2
+
+
 def test_numbers_of_json_lines_stand_in_columns_of_numbers(tmp_path: Path) -> None:
     record = '{"id": "a", "label": "happy", "seconds": 2.50, "votes": 3}\n'
     write_to = suite_of(tmp_path, {"manifest": "clips.jsonl"})
@@ -189,6 +202,20 @@ def test_numbers_of_json_lines_stand_in_columns_of_numbers(tmp_path: Path) -> No
         "cell-type",
         "`votes` is the number 3 where a string is wanted; quote it",
     )
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ('"id": 7, "seconds": 1', "`id` is the number 7 where a string is wanted; quote it"),
+        ('"id": "a", "seconds": true', "`seconds` is true where a number is wanted"),
+        ('"id": "a", "speaker": ""', "`speaker` is an empty string; write null for a missing cell"),
+    ],
+)
+def test_roles_by_their_own_name_hold_what_their_role_wants(tmp_path: Path, cells: str, message: str) -> None:
+    suite = suite_of(tmp_path, {"manifest": "clips.jsonl"})
+    write(tmp_path, f'{{"label": "happy", {cells}}}', "clips.jsonl")
+    assert fault_of(suite) == ("clips.jsonl", 1, "cell-type", message)
 
 
 def test_axes_are_held_to_their_declared_range(tmp_path: Path) -> None:
@@ -223,7 +250,7 @@ def test_where_and_exclusions_reach_the_listing(tmp_path: Path) -> None:
         "exclude": {"test/b": "mis-cut"},
         "exclude_where": [{"column": "fake", "is": ["yes"], "reason": "synthetic"}],
     }
-    suite = suite_of(tmp_path, rules, labels={"set": SET, "drop": ["xxx"]})
+    suite = suite_of(tmp_path, rules, labels={"set": SET, "drop": ["xxx"], "absent": "zero"})
     write(
         tmp_path,
         "id,split,label,fake\na,test,happy,no\nb,test,sad,no\nc,test,sad,yes\nd,test,xxx,no\ne,train,sad,no\n",
@@ -282,7 +309,7 @@ def test_h71_a_link_that_leaves_the_root_is_found_by_the_audit_and_not_opened(tm
     health = audit_corpus(found.root, found.clips, Contract(), 0)
     (finding,) = health.audit.findings
     assert (finding.severity, finding.code, finding.clips) == ("error", "path-outside-root", ("b",))
-    assert health.bytes_sha256[1] is health.frames[1] is None, "nothing of it is told"
+    assert (health.bytes_sha256[1], health.frames[1]) == (None, None), "nothing of it is told"
 
 
 # --- real data

@@ -50,7 +50,11 @@ def test_without_any_line_nothing_was_attempted() -> None:
 
 
 def test_the_order_in_which_journals_are_read_decides_nothing() -> None:
-    journals = [[entered("c0"), returned("c0")], [entered("c1"), failed("c1"), entered("c2")], [entered("c3")]]
+    journals = [
+        [entered("c0"), returned("c0")],
+        [entered("c1"), failed("c1"), entered("c2")],
+        [entered("c3")],
+    ]
     read = [endings_of(question(), [line for journal in order for line in journal]) for order in permutations(journals)]
     assert all(endings == read[0] for endings in read)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -81,21 +81,29 @@ def test_a_number_that_json_lacks_leaves_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_whole(tmp_path / "out.json", b"old")
-    real = Path.write_bytes
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ValueError("not JSON"), KeyboardInterrupt()])
+def test_a_write_that_breaks_off_leaves_the_old_file_and_nothing_else(tmp_path: Path, error: BaseException) -> None:
+    def half() -> Iterator[bytes]:
+        yield b"new text" * 10_000
+        raise error
 
-    def half(path: Path, data: Any) -> int:
-        real(path, data[:2])
+    folder = RunFolder(tmp_path)
+    folder.write_lines("clips.jsonl", [b"old"])
+    expected = EvidenceFault if isinstance(error, OSError) else type(error)
+    with pytest.raises(expected):
+        folder.write_lines("clips.jsonl", half())
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("clips.jsonl", b"old\n")]
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Path) -> Path:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", half)
-    with pytest.raises(EvidenceFault, match="No space left") as caught:
-        write_whole(tmp_path / "out.json", b"new text")
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(EvidenceFault, match=r"cannot write .*out\.json: No space left") as caught:
+        write_whole(tmp_path / "out.json", b"{}")
     assert caught.value.code == "folder-unwritable"
-    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("out.json", b"old")]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_place_below_a_file_cannot_be_written(tmp_path: Path) -> None:

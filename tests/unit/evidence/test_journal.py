@@ -117,7 +117,7 @@ def lines(folder: Path) -> list[bytes]:
 
 
 @given(st.data())
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_a_changed_byte_before_the_last_line_is_found_with_its_line(
     folder: Path, lines: list[bytes], data: st.DataObject
 ) -> None:
@@ -197,7 +197,7 @@ def test_a_write_that_fails_half_way_loses_and_doubles_nothing(tmp_path: Path, m
 def test_lines_reach_the_disk_by_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now, synced = [100.0], []
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    monkeypatch.setattr(os, "fdatasync", lambda file: synced.append(now[0]))
+    monkeypatch.setattr(os, "fdatasync", lambda _: synced.append(now[0]))
     journal = Journal(tmp_path / "j.jsonl")
     for now[0] in (100.1, 100.4, 100.6, 100.7, 101.2):
         journal.entered("test", "c1")

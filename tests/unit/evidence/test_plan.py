@@ -115,6 +115,11 @@ def test_a_plan_shows_both_digests() -> None:
     shown = Plan("voice", question(), {"gates": []}, {"numpy": "2.0"}).as_dict()
     assert shown["questionSha256"] == question().digest
     assert shown["planSha256"] == digest(
-        {"suite": "voice", "question": question().digest, "rules": {"gates": []}, "versions": {"numpy": "2.0"}}
+        {
+            "suite": "voice",
+            "question": question().digest,
+            "rules": {"gates": []},
+            "versions": {"numpy": "2.0"},
+        }
     )
     assert shown["schemaVersion"] == 1

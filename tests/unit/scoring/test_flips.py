@@ -42,7 +42,10 @@ def changes(clips: Clips, labels: int) -> Iterator[tuple[int, Array]]:
     """Every way to answer otherwise, with the number of clips that changed."""
     for answers in product(range(labels + 3), repeat=len(clips)):
         count = sum(new != old for new, (_, old) in zip(answers, clips, strict=True))
-        yield count, matrix_of([(reference, new) for (reference, _), new in zip(clips, answers, strict=True)], labels)
+        yield (
+            count,
+            matrix_of([(reference, new) for (reference, _), new in zip(clips, answers, strict=True)], labels),
+        )
 
 
 def fewest(clips: Clips, labels: int, value: Callable[..., Array], holds: Callable[[float], bool]) -> int | None:
@@ -97,7 +100,9 @@ def test_the_number_is_never_below_the_truth(run: tuple[Clips, int], limit: floa
 @settings(max_examples=60, deadline=None)
 def test_accuracy_of_many_clips_is_exact(labels: int, seed: int, n: int, limit: float) -> None:
     draw = np.random.default_rng(seed)
-    clips = [(int(a), int(b)) for a, b in zip(draw.integers(0, labels, n), draw.integers(0, labels + 3, n), strict=True)]
+    clips = [
+        (int(a), int(b)) for a, b in zip(draw.integers(0, labels, n), draw.integers(0, labels + 3, n), strict=True)
+    ]
     right = sum(reference == answer for reference, answer in clips)
     holds = limit.__le__
     counts = [abs(other - right) for other in range(n + 1) if holds(other / n) != holds(right / n)]
@@ -133,9 +138,11 @@ def test_nothing_turns_what_no_answer_reaches() -> None:
     assert confusion_flips(np.zeros((2, 5), dtype=np.int64), value_of("accuracy", [], 2), (0.5).__le__) is None
 
 
-@pytest.mark.parametrize(("right", "limit", "flips"), [(8, 0.85, 1), (8, 0.8, 1), (8, 0.81, 1), (2, 0.8, 6), (10, 0.8, 3),
-                                                       (0, 0.0, None), (3, 1.1, None)])  # fmt: skip
-def test_ratio_of_ten(right: int, limit: float, flips: int | None) -> None:
+@pytest.mark.parametrize(
+    ("right", "limit", "flips"),
+    [(8, 0.85, 1), (8, 0.8, 1), (8, 0.81, 1), (2, 0.8, 6), (10, 0.8, 3), (0, 0.0, None), (3, 1.1, None)],
+)
+def test_changes_of_a_ratio_of_ten(right: int, limit: float, flips: int | None) -> None:
     assert ratio_flips(right, 10, limit.__le__) == flips
 
 

@@ -110,10 +110,11 @@ def test_nothing_is_estimated_unless_all_answered(missing: str, lost: tuple[Endi
 def test_what_gives_no_axes_abstains() -> None:
     cells, answers = random_ratings(2, 4)
     result = affect(clips_of(cells, answers, {0: said("happy"), 1: said(), 2: FAILED}))
-    assert [row.status for row in result.rows] == ["abstained", "abstained", "failed", "answered"]
-    assert [row.correct for row in result.rows] == [None] * 4
-    assert result.rows[3].answer == {axis: pytest.approx(answers[3, column]) for column, axis in enumerate(AXES)}
-    assert result.rows[0].reference["valence"] == pytest.approx((cells[0, 0] - 1) / 6)
+    rows = list(result.rows)
+    assert [row.status for row in rows] == ["abstained", "abstained", "failed", "answered"]
+    assert [row.correct for row in rows] == [None] * 4
+    assert rows[3].answer == {axis: pytest.approx(answers[3, column]) for column, axis in enumerate(AXES)}
+    assert rows[0].reference["valence"] == pytest.approx((cells[0, 0] - 1) / 6)
 
 
 def test_an_axis_without_a_column_says_so_everywhere() -> None:

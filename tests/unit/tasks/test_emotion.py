@@ -16,8 +16,9 @@ from pytest_speval.corpus.projections import VAD_7
 from pytest_speval.evidence.ending import UNATTEMPTED, UNKNOWN, Ending
 from pytest_speval.judge.result import Result
 from pytest_speval.reports.document import out_document
+from pytest_speval.tasks.base import Rules
 from pytest_speval.tasks.emotion import Emotion
-from tests.runs import FAILED, TIMES, Clip, gate, judged, said, values
+from tests.runs import FAILED, TIMES, Clip, gate, judged, question_of, said, values
 
 LABELS = ("happy", "sad", "calm", "angry")
 NO_LABEL = "(none)"
@@ -27,9 +28,24 @@ def random_clips(seed: int, labels: tuple[str, ...] = LABELS) -> list[Clip]:
     """Clips whose references lack some labels, and whose calls end in every way."""
     draw = np.random.default_rng(seed)
     present = [label for label in labels if draw.random() < 0.7] or [labels[0]]
-    ways = [said("happy"), said("sad"), said("calm"), said("angry"), said("Happy"), said(), FAILED, UNKNOWN, UNATTEMPTED]
+    ways = [
+        said("happy"),
+        said("sad"),
+        said("calm"),
+        said("angry"),
+        said("Happy"),
+        said(),
+        FAILED,
+        UNKNOWN,
+        UNATTEMPTED,
+    ]
     return [
-        Clip(f"c{number}", str(draw.choice(present)), ways[draw.integers(len(ways))], speaker=f"s{draw.integers(6)}")
+        Clip(
+            f"c{number}",
+            str(draw.choice(present)),
+            ways[draw.integers(len(ways))],
+            speaker=f"s{draw.integers(6)}",
+        )
         for number in range(3 + 9 * seed)
     ]
 
@@ -88,16 +104,14 @@ def test_estimates_are_those_of_scikit_learn(seed: int, absent: str) -> None:
 
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_answered_only_is_scikit_learn_over_the_answered_alone(seed: int) -> None:
-    clips = [clip for clip in random_clips(seed)]
+    clips = random_clips(seed)
     answered = [(clip.label, answer_of(clip.ending)) for clip in clips if answer_of(clip.ending) != NO_LABEL]
     result = judged(clips, LABELS)
     references, answers = zip(*answered, strict=True)
     found = result.estimates["answered_only.accuracy"]
     assert found.value == metrics.accuracy_score(references, answers)
     assert found.n == len(answered) == result.counts.answered
-    expected = metrics.f1_score(
-        references, answers, labels=sorted(set(references)), average="macro", zero_division=0
-    )
+    expected = metrics.f1_score(references, answers, labels=sorted(set(references)), average="macro", zero_division=0)
     assert measured(result, "answered_only.macro_f1") == pytest.approx(expected, abs=1e-12)
 
 
@@ -145,9 +159,8 @@ def test_an_answer_outside_the_set_has_a_column_of_its_own() -> None:
     assert result.published["confusionOther"] == {"abstained": [0, 0], "outside": [1, 0], "failed": [0, 0]}
     assert values(result)["accuracy"] == 0.75
     assert (result.counts.answered, result.counts.abstained) == (3, 1)
-    assert (result.rows[1].status, result.rows[1].answer, result.rows[1].raw) == (
-        "abstained", None, {"label": "angry-ish"}
-    )  # fmt: skip
+    _, row, *_ = result.rows
+    assert (row.status, row.answer, row.raw) == ("abstained", None, {"label": "angry-ish"})
 
 
 def test_the_winner_is_found_over_all_names_before_any_map() -> None:
@@ -223,9 +236,6 @@ def test_support_is_a_fact_of_the_references_that_no_clip_can_turn() -> None:
 
 
 def test_emotion_needs_labels() -> None:
-    from pytest_speval.tasks.base import Rules
-    from tests.runs import question_of
-
     with pytest.raises(ValueError, match="scored against labels"):
         Emotion().read(question_of([]), Rules(None, {}, "worst"), [])
 
@@ -257,7 +267,15 @@ def test_meld_called_neutral_throughout(shared: Path) -> None:
     assert measured(result, "accuracy") == 1256 / 2610 == pytest.approx(0.481226, abs=5e-7)
     assert measured(result, "weighted_f1") == pytest.approx(0.312685, abs=5e-7)
     assert measured(result, "uar") == pytest.approx(1 / 7, abs=1e-15)
-    support = {"neutral": 1256, "joy": 402, "anger": 345, "surprise": 281, "sadness": 208, "disgust": 68, "fear": 50}
+    support = {
+        "neutral": 1256,
+        "joy": 402,
+        "anger": 345,
+        "surprise": 281,
+        "sadness": 208,
+        "disgust": 68,
+        "fear": 50,
+    }
     assert {name: measured(result, f"support.{name}") for name in support} == support
     assert (result.published["ceiling"], result.published["absentLabels"]) == (1.0, [])
     assert result.verdicts[0].verdict == "fail"
