@@ -58,11 +58,12 @@ class Inquiry:
         self._task = task
         self._journal = journal
         self._batch = batch
-        self._recorded = isinstance(adapter, Recorded)
 
     def ask(self, clips: Sequence[Asked]) -> list[Ending]:
         """Ask for each clip, in order."""
-        if self._batch > 1 and not self._recorded:
+        if isinstance(self._adapter, Recorded):
+            endings = [self._look_up(self._adapter, clip) for clip in clips]
+        elif self._batch > 1:
             endings = []
             for start in range(0, len(clips), self._batch):
                 endings += self._ask_batch(clips[start : start + self._batch])
@@ -71,16 +72,22 @@ class Inquiry:
         self._journal.flush()
         return endings
 
-    def _ask_one(self, clip: Asked) -> Ending:
-        self._journal.entered(clip.split, clip.id)
+    def _look_up(self, adapter: Recorded, clip: Asked) -> Ending:
+        """A recorded answer; nothing is asked, so nothing is entered."""
         started = time.perf_counter_ns()
         try:
-            if self._recorded:
-                read = self._adapter.recall(clip.split, clip.id)
-            else:
-                pcm, rate = clip.hear()
-                started = time.perf_counter_ns()
-                read = getattr(self._adapter, self._task.method)(pcm, rate)
+            read = adapter.recall(clip.split, clip.id)
+            elapsed = (time.perf_counter_ns() - started) // 1000
+        except Exception as error:
+            return self._fail(clip, error)
+        return self._end(clip, read, elapsed)
+
+    def _ask_one(self, clip: Asked) -> Ending:
+        self._journal.entered(clip.split, clip.id)
+        try:
+            pcm, rate = clip.hear()
+            started = time.perf_counter_ns()
+            read = getattr(self._adapter, self._task.method)(pcm, rate)
             elapsed = (time.perf_counter_ns() - started) // 1000
         except Exception as error:
             return self._fail(clip, error)

@@ -46,15 +46,16 @@ def endings_of(question: Question, lines: Iterable[Mapping[str, Any]]) -> list[E
     """Where each planned clip ended, from the lines of all journals.
 
     A clip that no line names is `unattempted`. A clip that is asked twice is a fault: no call is ever repeated.
+    Recorded answers are looked up, not asked for: they end without having been entered.
     """
     endings = [settled(question, place) or UNATTEMPTED for place in question.planned]
+    places, before_end = question.places, UNATTEMPTED if question.adapter.get("recorded") else UNKNOWN
     for line in lines:
         event = line["event"]
         if event == "opened":
             continue
-        place = question.places.get((line["split"], line["id"]))
-        expected = "unattempted" if event == "entered" else "unknown"
-        if place is None or endings[place].state != expected:
+        place = places.get((line["split"], line["id"]))
+        if place is None or endings[place] is not (UNATTEMPTED if event == "entered" else before_end):
             raise EvidenceFault("journal-foreign", f"{event} {line['split']}/{line['id']} is out of place")
         endings[place] = UNKNOWN if event == "entered" else _ending(event, line)
     return endings

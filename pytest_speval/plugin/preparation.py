@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pytest_speval.adapters.base import Roll
+from pytest_speval.adapters.base import Recorded, Roll
 from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.fit import Request, audit_adapter
 from pytest_speval.audit.health import Health, audit_corpus
@@ -48,7 +48,13 @@ def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Pre
         audit = _same_rate(audit, keys.corpus.audio.rate, rate)
     else:
         audit, identity, facts = Audit("adapter", (broken,)), {"name": subject.keys.use, "files": {}}, {}
-    question = _question(subject, staged.clips, health, bound, subject.adapter_record(identity, environ))
+    question = _question(
+        subject,
+        staged.clips,
+        health,
+        bound,
+        subject.adapter_record(identity, environ, recorded=isinstance(adapter, Recorded)),
+    )
     plan = Plan(subject.suite.name, question, subject.rules_record(), library_versions())
     return Prepared(plan, (health.audit, audit), adapter, facts, hearing)
 

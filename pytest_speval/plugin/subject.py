@@ -51,7 +51,9 @@ class Subject:
             return self.suite.place(value, environ)
         return expand(value, environ) if isinstance(value, str) else value
 
-    def adapter_record(self, identity: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    def adapter_record(
+        self, identity: Mapping[str, Any], environ: Mapping[str, str], *, recorded: bool
+    ) -> dict[str, Any]:
         """The adapter as it stands in the question: a key that names a file enters by the file's digest."""
         keys = {
             name: {"sha256": self._digest(self.keys.own[name], environ)}
@@ -65,6 +67,7 @@ class Subject:
             "keys": keys,
             "identity": dict(identity),
             "requires": dict(self.keys.requires),
+            "recorded": recorded,
         }
 
     def _digest(self, value: object, environ: Mapping[str, str]) -> str | None:

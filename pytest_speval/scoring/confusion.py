@@ -59,9 +59,7 @@ class Confusion:
 
     def __add__(self, other: Confusion) -> Confusion:
         if self.matrix.shape != other.matrix.shape:
-            raise ValueError(
-                f"confusions of {len(self.matrix)} and of {len(other.matrix)} labels cannot be added"
-            )
+            raise ValueError(f"confusions of {len(self.matrix)} and of {len(other.matrix)} labels cannot be added")
         return Confusion(self.matrix + other.matrix)
 
     def __eq__(self, other: object) -> bool:
@@ -86,9 +84,7 @@ class Confusion:
         return int(np.trace(self.matrix))
 
 
-def per_unit(
-    references: Codes, answers: Codes, units: Units, unit_count: int, labels: int
-) -> npt.NDArray[np.int64]:
+def per_unit(references: Codes, answers: Codes, units: Units, unit_count: int, labels: int) -> npt.NDArray[np.int64]:
     """Count the confusion of every unit, flattened: int64 [U, K * (K + 3)].
 
     `units` holds a code in 0..U-1 for each clip, or a negative one for clips without a unit, which are left
@@ -108,18 +104,14 @@ def _cells(references: Codes, answers: Codes, labels: int) -> npt.NDArray[np.int
         raise ValueError(f"{references.shape} references and {answers.shape} answers are not one to one")
     for name, codes, end in (("reference", references, labels), ("answer", answers, columns)):
         if len(codes) and (codes.min() < 0 or codes.max() >= end):
-            raise ValueError(
-                f"{name} codes reach from {codes.min()} to {codes.max()}, not within 0..{end - 1}"
-            )
+            raise ValueError(f"{name} codes reach from {codes.min()} to {codes.max()}, not within 0..{end - 1}")
     cells = references.astype(np.int64)
     cells *= columns
     cells += answers
     return cells
 
 
-def estimates(
-    matrix: npt.NDArray[np.integer[Any]] | Floats, absent: Absent, supported: Flags
-) -> dict[str, Floats]:
+def estimates(matrix: npt.NDArray[np.integer[Any]] | Floats, absent: Absent, supported: Flags) -> dict[str, Floats]:
     """Every estimate of one or of many confusion matrices.
 
     `matrix` is [..., K, K + 3]; the leading axes are those of the result, for example bootstrap replicates.

@@ -38,7 +38,7 @@ def test_two_unequal_rows_of_one_identity_are_refused_with_both_lines(
     project: Project, distributed: tuple[str, ...]
 ) -> None:
     project.write(["yes", "yes", "yes"])
-    (project.path / "clips.csv").write_text("id,label\nc0,yes\nc1,yes\nc0,no\n")
+    (project.path / "clips.csv").write_text("id,label,audio\nc0,yes,0.wav\nc1,yes,1.wav\nc0,no,0.wav\n")
     result = project.run(*distributed)
     assert result.ret == 2
     result.stdout.fnmatch_lines(["*clips.csv:4: `*c0` also stands on line 2*"])

@@ -29,7 +29,7 @@ AWKWARD = [
 def test_the_printed_node_id_runs_exactly_that_clip(project: Project, name: str) -> None:
     project.write(["yes"] * len(AWKWARD), ids=AWKWARD)
     project.run(f"suites/voice.yaml::clip[{safe(name)}]", "--speval-partial").assert_outcomes(passed=1)
-    assert "\n".join(project.calls) == name
+    assert project.calls == [name]
 
 
 def test_awkward_names_all_run_under_workers(project: Project) -> None:
@@ -60,8 +60,8 @@ def test_different_names_stay_different(one: str, other: str) -> None:
 
 def test_ids_of_two_splits_are_two_clips(project: Project, distributed: tuple[str, ...]) -> None:
     project.write(["yes", "yes"], ids=["a", "b"], splits=["train", "test"])
-    text = (project.path / "clips.csv").read_text().replace("b,yes,test", "a,yes,test")
+    text = (project.path / "clips.csv").read_text().replace("b,yes,1.wav", "a,yes,1.wav")
     (project.path / "clips.csv").write_text(text)
     result = project.run(*distributed)
     result.assert_outcomes(passed=5)
-    assert project.calls == ["a", "a"]
+    assert sorted(project.calls) == ["a", "b"]

@@ -18,7 +18,7 @@ from pytest_speval.evidence.ending import UNATTEMPTED, UNKNOWN, Ending, endings_
 from pytest_speval.evidence.journal import Journal, read_journal
 from pytest_speval.evidence.plan import Question
 from pytest_speval.tasks.emotion import Emotion
-from tests.runs import Clip, question_of
+from tests.runs import MODEL, Clip, question_of
 
 RATE = 16000
 
@@ -64,15 +64,17 @@ def asked(count: int, rates: Sequence[int] = (RATE,) * 99) -> list[Asked]:
     return [Asked("test", f"c{place}", lambda place=place: (place, rates[place])) for place in range(count)]  # type: ignore[misc]
 
 
-def question(count: int) -> Question:
-    return question_of([Clip(f"c{place}", "happy", UNATTEMPTED) for place in range(count)])
+def question(count: int, *, recorded: bool = False) -> Question:
+    clips = [Clip(f"c{place}", "happy", UNATTEMPTED) for place in range(count)]
+    return question_of(clips, adapter={**MODEL, "recorded": recorded})
 
 
 def ask(tmp_path: Path, adapter: Any, clips: Sequence[Asked], batch: int = 1) -> list[Ending]:
     """Ask, and hold what was returned against what the journal remembers."""
     journal = Journal(tmp_path / "j.jsonl")
     endings = Inquiry(adapter, Emotion(), journal, batch).ask(clips)
-    assert endings_of(question(len(clips)), read_journal(tmp_path / "j.jsonl")) == endings
+    same = question(len(clips), recorded=isinstance(adapter, Recall))
+    assert endings_of(same, read_journal(tmp_path / "j.jsonl")) == endings
     journal.close()
     return endings
 
@@ -252,6 +254,7 @@ def test_recorded_answers_are_asked_by_identity_and_heard_by_none(tmp_path: Path
     endings = ask(tmp_path, Recall(), [Asked("test", f"c{place}", deaf) for place in range(3)], batch)
     assert [ending.answer for ending in endings] == [{"label": "c0"}, None, {"label": "c2"}]
     assert (endings[1].code, endings[1].message) == ("no-answer", "no row for test/c1")
+    assert [line["event"] for line in read_journal(tmp_path / "j.jsonl")] == ["returned", "failed", "returned"]
 
 
 @pytest.mark.parametrize("batch", [1, 2])

@@ -12,7 +12,7 @@ from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.ending import UNATTEMPTED, UNKNOWN, Ending, endings_of, settled
 from pytest_speval.evidence.journal import Journal, read_journal
 from pytest_speval.evidence.plan import Question
-from tests.runs import FAILED, Clip, question_of, said
+from tests.runs import FAILED, MODEL, Clip, question_of, said
 
 Line = dict[str, Any]
 
@@ -78,6 +78,17 @@ def test_a_clip_asked_twice_or_never_planned_is_refused(lines: list[Line]) -> No
     with pytest.raises(EvidenceFault, match="is out of place") as caught:
         endings_of(question(), lines)
     assert caught.value.code == "journal-foreign"
+
+
+def test_recorded_answers_end_without_having_been_entered() -> None:
+    recorded = question(adapter={**MODEL, "recorded": True})
+    endings = endings_of(recorded, [returned("c0"), failed("c1")])
+    assert [ending.state for ending in endings] == ["returned", "failed", "unattempted", "unattempted"]
+    for lines in ([returned("c0"), returned("c0")], [failed("c0"), returned("c0")], [returned("out")]):
+        with pytest.raises(EvidenceFault, match="is out of place"):
+            endings_of(recorded, lines)
+    with pytest.raises(EvidenceFault, match="is out of place"):
+        endings_of(question(), [returned("c0")])
 
 
 def test_condemned_clips_fail_and_short_ones_abstain_without_a_call() -> None:
