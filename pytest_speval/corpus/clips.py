@@ -50,6 +50,7 @@ class Clips:
     excluded: list[str | None]
     unlisted: frozenset[tuple[str, str]] = frozenset()
     notices: tuple[tuple[str, str], ...] = ()
+    manifest_sha256: str = ""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -105,7 +106,7 @@ def list_clips(
         raise FaultyFile(faults)
     unlisted = _identities(manifest, listing) if listing.where else frozenset()
     audio = None if entries is None else [entry or "" for entry in entries]
-    return Clips(splits, ids, given, raw, audio, excluded, unlisted, (*manifest.notices, *notices))
+    return Clips(splits, ids, given, raw, audio, excluded, unlisted, (*manifest.notices, *notices), manifest.sha256)
 
 
 def _listed_rows(manifest: Manifest, listing: Listing) -> list[int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gc
 import hashlib
 import io
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pytest_speval.corpus import records
+from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.errors import Fault, FaultyFile
 
 CODES = {
@@ -171,7 +171,7 @@ def _delimited(data: bytes, digest: str, shown_as: str, form: Format, _wanted: r
         message = f"{delimiter!r} cannot be the delimiter: it already has a meaning in a table"
         raise FaultyFile([Fault(shown_as, 0, 0, "manifest-syntax", message)])
     header = 1 if form.header else 0
-    with _fields_of_any_size(text), _collector_paused():
+    with _fields_of_any_size(text), collector_paused():
         reader = _reader(text, delimiter, form.quoting)
         try:
             rows = [row for row in reader if row]
@@ -188,18 +188,6 @@ def _delimited(data: bytes, digest: str, shown_as: str, form: Format, _wanted: r
             if len(row) != width
         )
     return manifest
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """A hundred thousand new lists make the cycle collector walk all of them again and again, for nothing."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
 
 
 @contextmanager

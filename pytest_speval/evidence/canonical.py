@@ -8,7 +8,6 @@ value goes through the reference implementation instead.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from typing import Any
 
@@ -16,7 +15,6 @@ import orjson
 import rfc8785
 
 _ASTRAL = re.compile(rb"[\xf0-\xf4]")
-_GREAT = re.compile(rb"[0-9]{16}")
 EXACT = 2**53
 """Below it every integer is a double."""
 
@@ -53,12 +51,25 @@ def value_of(text: bytes) -> Any:
     Canonical text writes doubles such as 1e16 in whole digits; they come back as doubles.
     """
     value = orjson.loads(text)
-    return json.loads(text, parse_int=_whole) if _GREAT.search(text) else value
+    return _restored(value) if _great(value) else value
 
 
-def _whole(digits: str) -> int | float:
-    number = int(digits)
-    return number if abs(number) < EXACT else float(digits)
+def _great(value: Any) -> bool:
+    """Say whether a value holds an integer that must have been a double."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else (value,)
+    for item in items:
+        kind = type(item)
+        if (kind is int and not -EXACT < item < EXACT) or ((kind is dict or kind is list) and _great(item)):
+            return True
+    return False
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _restored(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_restored(item) for item in value]
+    return float(value) if type(value) is int and not -EXACT < value < EXACT else value
 
 
 def digest(value: Any) -> str:

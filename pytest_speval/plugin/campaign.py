@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.corpus.staging import Staged, Unstaged, stage
 from pytest_speval.errors import Fault, FaultyFile, UsageFault
 from pytest_speval.evidence.canonical import canonical
@@ -125,7 +126,8 @@ class Campaign:
         """The corpus of a subject; raises `FaultyFile` for a manifest that cannot serve."""
         path = subject.suite.file
         if path not in self._staged:
-            self._staged[path] = stage(subject.suite, subject.task.word, self.settings.environ)
+            with collector_paused():
+                self._staged[path] = stage(subject.suite, subject.task.word, self.settings.environ)
         return self._staged[path]
 
     def run(self, subject: Subject) -> Run:
@@ -165,7 +167,8 @@ class Campaign:
 
     def finish(self, subjects: Iterable[Subject]) -> None:
         """Judge what has not been judged, and write the summary."""
-        self.entries = [self.run(subject).finish(partial=self.settings.partial) for subject in subjects]
+        with collector_paused():
+            self.entries = [self.run(subject).finish(partial=self.settings.partial) for subject in subjects]
         if not any(entry.folder for entry in self.entries):
             return
         out = self.settings.out

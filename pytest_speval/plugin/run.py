@@ -6,9 +6,8 @@ run that the controller has begun.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -18,11 +17,12 @@ import orjson
 
 from pytest_speval.adapters.base import warm_up
 from pytest_speval.audit.finding import Audit, Finding
+from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.corpus.staging import Staged, Unstaged, contract
 from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.canonical import canonical
 from pytest_speval.evidence.ending import Ending, endings_of
-from pytest_speval.evidence.folder import RunFolder
+from pytest_speval.evidence.folder import RunFolder, write_whole
 from pytest_speval.evidence.plan import Question
 from pytest_speval.judge.judgement import judge
 from pytest_speval.judge.result import Result
@@ -39,21 +39,32 @@ CODES = {"result-unreadable": "A written report cannot be read back as strict JS
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What a worker must know of a run: its folder, and why its clips may not be asked, if so."""
+    """What a worker must know of a run: its folder, why its clips may not be asked, if so, and what the audit found.
+
+    The audit's findings are those of `Question`, by place; digests are those of the audited files. `manifest` is the
+    digest of the manifest that the places count in.
+    """
 
     folder: str
     blocked: str | None
+    manifest: str = ""
+    excluded: Mapping[int, str] = field(default_factory=dict)
+    condemned: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    abstains: tuple[int, ...] = ()
+    bytes_sha256: Sequence[str | None] = ()
+    heard: bool = False
 
     def write(self, path: Path) -> None:
         """Leave the orders for workers; they appear whole."""
-        neighbour = path.with_suffix(".part")
-        neighbour.write_text(json.dumps({"folder": self.folder, "blocked": self.blocked}))
-        neighbour.replace(path)
+        write_whole(path, orjson.dumps(self, option=orjson.OPT_NON_STR_KEYS))
 
     @classmethod
     def read(cls, path: Path) -> Orders:
         """The orders that the controller left."""
-        return cls(**json.loads(path.read_text()))
+        told = orjson.loads(path.read_bytes())
+        told["excluded"] = {int(place): reason for place, reason in told["excluded"].items()}
+        told["condemned"] = {int(place): tuple(finding) for place, finding in told["condemned"].items()}
+        return cls(**told)
 
 
 class Run:
@@ -111,7 +122,19 @@ class Run:
     def orders(self) -> Orders:
         """What workers must know; begins the run."""
         self.begin()
-        return Orders("" if self.folder is None else str(self.folder.path), self.blocked)
+        if self.prepared is None or self.folder is None or not isinstance(self.staged, Staged):
+            return Orders("", self.blocked)
+        question = self.prepared.plan.question
+        return Orders(
+            str(self.folder.path),
+            self.blocked,
+            self.staged.clips.manifest_sha256,
+            {place: reason for place, reason in enumerate(question.excluded) if reason is not None},
+            question.condemned,
+            tuple(sorted(question.abstains)),
+            question.bytes_sha256,
+            question.audio is not None,
+        )
 
     def ask(self, places: Sequence[int]) -> dict[int, Ending]:
         """Ask clips in this process."""
@@ -131,7 +154,8 @@ class Run:
         if self.entry is None:
             if self._asking is not None:
                 self._asking.close()
-            self.entry = self._finish(partial=partial)
+            with collector_paused():
+                self.entry = self._finish(partial=partial)
         return self.entry
 
     def _finish(self, *, partial: bool) -> Entry:
@@ -169,12 +193,25 @@ def _verdict(result: Result) -> str:
 
 
 def join(subject: Subject, staged: Staged, orders: Orders, worker: str, environ: Mapping[str, str]) -> Asking:
-    """Enter a run that the controller began: the same question, an adapter and a journal of this process."""
-    folder = RunFolder(Path(orders.folder))
-    question = Question.from_dict(orjson.loads((folder.path / "plan.json").read_bytes())["question"])
-    adapter = subject.build(environ)
-    bound = contract(subject.suite.keys.corpus.audio, getattr(adapter, "sample_rate", None))
-    heard = Hearing(
-        staged.root, staged.clips.audio, bound if question.audio is not None else None, question.bytes_sha256
+    """Enter a run that the controller began: the same clips, an adapter and a journal of this process."""
+    clips = staged.clips
+    if clips.manifest_sha256 != orders.manifest:
+        raise EvidenceFault("manifest-changed", "the manifest is not the one that the controller read")
+    question = Question(
+        task=subject.task.word.name,
+        corpus={},
+        adapter={},
+        splits=clips.splits,
+        ids=clips.ids,
+        split_given=clips.split_given,
+        cells={},
+        excluded=[orders.excluded.get(place) for place in range(len(clips))],
+        condemned=orders.condemned,
+        abstains=frozenset(orders.abstains),
+        batch=subject.suite.keys.run.batch,
     )
-    return Asking(question, subject.task, adapter, heard, folder.journals / f"{worker}.jsonl", warm_up(adapter))
+    adapter = subject.build(environ)
+    bound = contract(subject.suite.keys.corpus.audio, getattr(adapter, "sample_rate", None)) if orders.heard else None
+    hearing = Hearing(staged.root, clips.audio, bound, orders.bytes_sha256)
+    journal = RunFolder(Path(orders.folder)).journals / f"{worker}.jsonl"
+    return Asking(question, subject.task, adapter, hearing, journal, warm_up(adapter))

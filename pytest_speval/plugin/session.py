@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator
 from pathlib import Path
 from typing import Self
@@ -67,6 +68,7 @@ class SuiteSession:
         """A suite is in the run as soon as one of its items is selected."""
         if not self._config.stash.get(WITHOUT_CLIPS, False):
             self._subjects = subjects_of(session.items)
+            gc.freeze()  # items and manifests stay to the end: the cycle collector need not walk them again
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:

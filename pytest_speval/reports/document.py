@@ -65,7 +65,7 @@ def notes(result: Result) -> list[str]:
     """What a reader must know before the numbers, most important first."""
     found = []
     if result.invalid:
-        found.append(f"No verdict: {result.invalid}.")
+        found.append(f"No verdict: {result.invalid.removesuffix(': no verdict')}.")
     if result.partial:
         found.append("Partial run: no verdict was wanted.")
     if result.plan.rules.get("overrides"):

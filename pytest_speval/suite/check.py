@@ -82,6 +82,10 @@ def _sections(root: Table, task: TaskWord | None) -> Iterator[Fault]:
         unwanted.setdefault("labels", ("labels",))
     if not task.sound:
         unwanted.setdefault("corpus.audio", ("corpus", "audio"))
+    missing = find(root, "run", "missing")
+    if missing is not None and text_of(missing) == "worst" and task.missing == "withhold":
+        what = f"the task {task.name} has no worst answer: an estimate is withheld until every clip answered"
+        yield fault_at(missing, "contradiction", what, ("run", "missing"))
     for keys in unwanted.values():
         entry = entries_of(find(root, *keys[:-1])).get(str(keys[-1]))
         if entry is not None:

@@ -155,7 +155,8 @@ def test_files_outside_the_suites_folder_are_not_ours(project: Project) -> None:
         ),
         (
             "set: [happy, sad, angry, nervous, calm, excited, whisper]\n"
-            "  reference: {anger: angry, disgust: angry, fear: nervous, joy: happy, neutral: calm, sadness: sad, surprise: excited}\n"
+            "  reference: {anger: angry, disgust: angry, fear: nervous, joy: happy,\n"
+            "              neutral: calm, sadness: sad, surprise: excited}\n"
             "  answers: {neutral: calm}\n"
             "  absent: zero",
             {"macro_f1": 0.092824, "accuracy": 0.481226, "macro_f1_supported": 0.108295},
@@ -177,7 +178,8 @@ def test_meld_answered_neutral_throughout(
     (project.path / "suites/meld_neutral.yaml").write_text(
         "task: emotion\n"
         f"corpus:\n  root: {manifest.parent}\n  manifest: test_sent_emo.csv\n"
-        "  columns: {id_from: [Dialogue_ID, Utterance_ID], label: Emotion, split: {is: test}, speaker: Speaker, session: [Season, Episode]}\n"
+        "  columns: {id_from: [Dialogue_ID, Utterance_ID], label: Emotion, split: {is: test},\n"
+        "            speaker: Speaker, session: [Season, Episode]}\n"
         f"labels:\n  {labels}\n"
         "adapter: {use: predictions, file: ../neutral.csv}\n"
     )

@@ -28,9 +28,7 @@ def counts(draw: st.DrawFn) -> Counts:
     excluded, quarantined, *ended = (draw(NUMBER) for _ in range(7))
     planned = sum(ended)
     answered, abstained, failed, unknown, unattempted = ended
-    return Counts(
-        planned + excluded, planned, excluded, answered, abstained, failed, unknown, unattempted, quarantined
-    )
+    return Counts(planned + excluded, planned, excluded, answered, abstained, failed, unknown, unattempted, quarantined)
 
 
 @dataclass(frozen=True)
@@ -93,8 +91,7 @@ def test_ratios_add_up(a: Ratio, b: Ratio, c: Ratio) -> None:
 def test_confusions_of_shards_add_up_to_the_whole(run: Run, data: st.DataObject) -> None:
     shards = np.array([data.draw(st.integers(0, 2)) for _ in run.references], dtype=np.int64)
     a, b, c = (
-        Confusion.from_codes(run.references[shards == i], run.answers[shards == i], run.labels)
-        for i in range(3)
+        Confusion.from_codes(run.references[shards == i], run.answers[shards == i], run.labels) for i in range(3)
     )
     assert (a + b) + c == a + (b + c) == run.confusion
     assert a + Confusion.zero(run.labels) == a == Confusion.zero(run.labels) + a
@@ -141,9 +138,7 @@ def test_means_lie_between_zero_and_what_can_be_reached(run: Run, absent: Any) -
     for name in MEANS:
         assert 0 <= found[name] <= 1, name
     assert found["macro_f1"] <= ceiling(supported, absent) + 1e-12
-    perfect = estimates(
-        Confusion.from_codes(run.references, run.references, run.labels).matrix, absent, supported
-    )
+    perfect = estimates(Confusion.from_codes(run.references, run.references, run.labels).matrix, absent, supported)
     assert perfect["macro_f1"] == pytest.approx(ceiling(supported, absent), abs=1e-12)
     for name in ("accuracy", "macro_f1_supported", "weighted_f1", "uar"):
         assert perfect[name] == 1.0

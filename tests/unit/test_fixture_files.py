@@ -155,16 +155,12 @@ def test_targets_are_the_formulas_of_the_readme(script: Any) -> None:
     assert (prosody.tempo_ratio, prosody.level) == (1.45, -26.0)
 
 
-def test_training_shares_no_sentence_and_no_voice_with_the_fixture(
-    rows: list[dict[str, str]], script: Any
-) -> None:
+def test_training_shares_no_sentence_and_no_voice_with_the_fixture(rows: list[dict[str, str]], script: Any) -> None:
     training = script("training_clips")
     spoken = {sentence.lower().strip(" .") for sentence in training.SENTENCES}
     assert spoken.isdisjoint(row["sentence"].lower().strip(" .") for row in rows)
     assert set(training.VOICES).isdisjoint(row["speaker"] for row in rows)
-    assert all(
-        voice.startswith("en-") for voice in training.VOICES
-    )  # eSpeak NG's own, no flite or festival voice
+    assert all(voice.startswith("en-") for voice in training.VOICES)  # eSpeak NG's own, no flite or festival voice
 
 
 @pytest.mark.skipif(not shutil.which("flite"), reason="flite is not installed (apt-get install flite)")
@@ -176,9 +172,7 @@ def test_rendering_again_gives_the_stored_samples(speaker: str, script: Any) -> 
     stored, _ = soundfile.read(CLIPS / "clips" / f"{clip.clip_id}.flac", dtype="int16")
     rendered = renderer.speak(voice, clip.sentence, clip.prosody)
     assert len(rendered) == len(stored)
-    assert (
-        np.abs(rendered.astype(int) - stored.astype(int)).max() <= 2
-    )  # last bits differ between builds of flite
+    assert np.abs(rendered.astype(int) - stored.astype(int)).max() <= 2  # last bits differ between builds of flite
 
 
 def test_renderer_says_what_to_install_when_flite_is_missing(
@@ -205,10 +199,7 @@ def test_vad_model_scores_the_pinned_concordance(rows: list[dict[str, str]]) -> 
     axes = outputs("prosody-vad", rows).astype(np.float64)
     assert axes.shape == (48, 3)
     assert ((axes >= 0) & (axes <= 1)).all()
-    found = {
-        axis: concordance(axes[:, i], np.array([float(row[axis]) for row in rows]))
-        for i, axis in enumerate(CCC)
-    }
+    found = {axis: concordance(axes[:, i], np.array([float(row[axis]) for row in rows])) for i, axis in enumerate(CCC)}
     assert found == pytest.approx(CCC, abs=1e-3)
 
 

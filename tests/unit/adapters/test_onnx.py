@@ -24,9 +24,7 @@ MANY = ("neutral", "surprise", "fear", "sadness", "joy", "disgust", "anger")
 Shape = Sequence[int | str | None]
 
 
-def saved(
-    path: Path, nodes: list[Any], constants: dict[str, Any], inputs: list[Any], outputs: list[Any]
-) -> Path:
+def saved(path: Path, nodes: list[Any], constants: dict[str, Any], inputs: list[Any], outputs: list[Any]) -> Path:
     tensors = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
     graph = helper.make_graph(nodes, "graph", inputs, outputs, tensors)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
@@ -164,9 +162,7 @@ def test_h38_one_of_several_inputs_must_be_named_and_the_model_must_do_with_it(t
         (["batch", "time"], TensorProto.INT16, "tensor(int16) ['batch', 'time']"),
     ],
 )
-def test_h38_an_input_of_another_type_or_rank_is_refused(
-    tmp_path: Path, shape: Shape, kind: int, said: str
-) -> None:
+def test_h38_an_input_of_another_type_or_rank_is_refused(tmp_path: Path, shape: Shape, kind: int, said: str) -> None:
     model = fixed_row(tmp_path / "m.onnx", [0.1, 0.7, 0.2], shape, kind=kind)
     assert refused(model) == ("model-unusable", f"m.onnx: its input `wav` is {said}, not float32 [1, N]")
 
@@ -227,14 +223,10 @@ def test_h38_a_model_of_any_fixed_length_can_be_warmed_up(tmp_path: Path, fixed:
 
 @pytest.mark.parametrize("rule", ["pad", "trim", "window"])
 def test_h38_a_short_clip_is_padded_with_zeros_at_its_end(tmp_path: Path, rule: str) -> None:
-    adapter = opened(
-        levels(tmp_path / "m.onnx", [1, 5]), length=FixedLength.model_validate({"fixed": 5, "rule": rule})
-    )
+    adapter = opened(levels(tmp_path / "m.onnx", [1, 5]), length=FixedLength.model_validate({"fixed": 5, "rule": rule}))
     assert scores_of(adapter, ramp(3)) == [6.0, 3.0, 0.0]
     assert scores_of(adapter, ramp(0)) == [0.0, 0.0, 0.0]
-    first = opened(
-        first_three(tmp_path / "f.onnx", 5), length=FixedLength.model_validate({"fixed": 5, "rule": rule})
-    )
+    first = opened(first_three(tmp_path / "f.onnx", 5), length=FixedLength.model_validate({"fixed": 5, "rule": rule}))
     assert scores_of(first, ramp(2)) == [1.0, 2.0, 0.0]
 
 
@@ -260,9 +252,7 @@ def test_a_rule_may_be_declared_for_a_model_that_hears_any_length(tmp_path: Path
 
 
 def test_h35_a_provider_that_is_not_installed_is_an_error(tmp_path: Path) -> None:
-    assert "CUDAExecutionProvider" not in onnxruntime.get_available_providers(), (
-        "this test is for a machine without"
-    )
+    assert "CUDAExecutionProvider" not in onnxruntime.get_available_providers(), "this test is for a machine without"
     code, message = refused(fixed_row(tmp_path / "m.onnx", [0, 0, 0]), providers=("CUDAExecutionProvider",))
     assert code == "provider-unavailable"
     assert message.startswith("the provider CUDAExecutionProvider is not there; present: ")
@@ -303,9 +293,7 @@ def test_h36_threads_are_the_usable_cores_over_the_workers(
     assert thread_share() == threads
 
 
-def test_h36_the_session_has_its_share_of_threads_and_tells_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_h36_the_session_has_its_share_of_threads_and_tells_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", "2")
     made: list[Any] = []
@@ -351,9 +339,7 @@ def test_softmax_turns_logits_into_shares(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("softmax", [True, False])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_h37_a_score_that_is_not_finite_is_named_and_no_class(
-    tmp_path: Path, bad: float, softmax: bool
-) -> None:
+def test_h37_a_score_that_is_not_finite_is_named_and_no_class(tmp_path: Path, bad: float, softmax: bool) -> None:
     adapter = ClassOnnx(model=fixed_row(tmp_path / "m.onnx", [0.2, bad, 0.9]), labels=LABELS, softmax=softmax)
     adapter.warm_up()
     with pytest.raises(AnswerFault) as caught:

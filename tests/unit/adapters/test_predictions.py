@@ -161,9 +161,7 @@ def test_numbers_of_json_lines_are_numbers_in_any_named_column(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(("cell", "said"), [("true", "true"), ('["a"]', '["a"]'), ('""', ""), ("null", "")])
-def test_a_value_of_json_lines_that_is_no_number_is_an_invalid_answer(
-    tmp_path: Path, cell: str, said: str
-) -> None:
+def test_a_value_of_json_lines_that_is_no_number_is_an_invalid_answer(tmp_path: Path, cell: str, said: str) -> None:
     adapter = recorded(
         tmp_path, f'{{"id": "x", "p_happy": 0.5, "p_sad": {cell}}}', "answers.jsonl", scores=SCORES.scores
     )
@@ -246,9 +244,7 @@ def test_keys_are_strict() -> None:
 
 # --- laws
 
-NAMES = st.text(
-    st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff"), min_size=1, max_size=5
-)
+NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufeff"), min_size=1, max_size=5)
 
 
 @given(
@@ -259,9 +255,7 @@ def test_every_answer_is_recalled_under_its_identity_and_no_other(
     tmp_path_factory: pytest.TempPathFactory, answers: dict[tuple[str, str], str], data: st.DataObject
 ) -> None:
     rows = data.draw(st.permutations(list(answers.items())))
-    text = "\n".join(
-        json.dumps({"split": split, "id": name, "label": label}) for (split, name), label in rows
-    )
+    text = "\n".join(json.dumps({"split": split, "id": name, "label": label}) for (split, name), label in rows)
     adapter = recorded(tmp_path_factory.getbasetemp(), text, "answers.jsonl")
     for (split, name), label in answers.items():
         assert adapter.recall(split, name).label == label

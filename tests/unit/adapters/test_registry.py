@@ -38,9 +38,7 @@ class Open:
 
 def installed(monkeypatch: pytest.MonkeyPatch, *points: tuple[str, str]) -> None:
     found = [EntryPoint(name, value, GROUP) for name, value in points]
-    monkeypatch.setattr(
-        registry, "entry_points", lambda group: [point for point in found if point.group == group]
-    )
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point for point in found if point.group == group])
 
 
 def refused(*offered: dict[str, Any]) -> tuple[str, str]:
@@ -66,9 +64,7 @@ def test_what_all_hooks_offer_is_merged(monkeypatch: pytest.MonkeyPatch) -> None
     assert factories["mine"] is Mine
 
 
-@pytest.mark.parametrize(
-    "offered", [[{"mine": Mine}, {"mine": Open}], [{"vad-onnx": Mine}], [{"theirs": Mine}]]
-)
+@pytest.mark.parametrize("offered", [[{"mine": Mine}, {"mine": Open}], [{"vad-onnx": Mine}], [{"theirs": Mine}]])
 def test_a_name_that_is_offered_twice_is_an_error(
     monkeypatch: pytest.MonkeyPatch, offered: list[dict[str, Any]]
 ) -> None:

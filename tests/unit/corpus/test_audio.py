@@ -128,9 +128,7 @@ def test_a_file_that_was_cut_is_refused(container: str, subtype: str, lost: int)
 
 def test_fewer_frames_than_announced_are_a_cut_file_but_for_mpeg(monkeypatch: pytest.MonkeyPatch) -> None:
     read = soundfile.SoundFile.read
-    monkeypatch.setattr(
-        soundfile.SoundFile, "read", lambda self, *size, **kind: read(self, *size, **kind)[:-1]
-    )
+    monkeypatch.setattr(soundfile.SoundFile, "read", lambda self, *size, **kind: read(self, *size, **kind)[:-1])
     fault = fault_of(written(NOISE, "FLAC", "PCM_16"))
     assert (fault.code, fault.message) == ("truncated", "truncated: 3999 of 4000 frames")
     assert decode(written(NOISE, "MP3", "MPEG_LAYER_III"), "clip.mp3").frames == 3999
@@ -167,9 +165,7 @@ def test_lossless_containers_share_the_digest_of_their_samples() -> None:
 def test_digest_of_samples_is_the_documented_one() -> None:
     data = written(NOISE, "WAV", "PCM_16")
     sound = decode(data, "clip.wav")
-    assert (
-        sound.samples_sha256 == hashlib.sha256(b"16000 2 int16\n" + NOISE.astype("<i2").tobytes()).hexdigest()
-    )
+    assert sound.samples_sha256 == hashlib.sha256(b"16000 2 int16\n" + NOISE.astype("<i2").tobytes()).hexdigest()
     assert sound.bytes_sha256 == hashlib.sha256(data).hexdigest()
     floats = np.array([0.25, -0.5], "<f4")
     sound = decode(written(floats, "WAV", "FLOAT", 8000), "clip.wav")
@@ -266,7 +262,5 @@ def test_real_files_decode_as_expected_or_fail_by_name(shared: Path) -> None:
         expected, _ = soundfile.read(folder / row["path"], dtype="float32", always_2d=True)
         assert np.array_equal(sound.samples, expected), row["path"]
         said = (sound.container, sound.subtype, str(sound.rate), str(sound.channels), str(sound.frames))
-        assert said == tuple(
-            row[key] for key in ("format", "subtype", "samplerate", "channels", "read_frames")
-        )
+        assert said == tuple(row[key] for key in ("format", "subtype", "samplerate", "channels", "read_frames"))
         assert float(np.abs(sound.samples).max()) == pytest.approx(float(row["peak"]), abs=1e-6)

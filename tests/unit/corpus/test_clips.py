@@ -120,9 +120,7 @@ def test_an_id_of_several_columns_is_joined_and_needs_them_all(folder: Path) -> 
 
 def test_joined_ids_that_collide_are_a_fault(folder: Path) -> None:
     manifest = manifest_of(folder, "d,u\n1_2,3\n1,2_3\n")
-    assert [(line, code) for line, code, _ in faults_of(manifest, {"id": ("d", "u")})] == [
-        (3, "conflicting-identity")
-    ]
+    assert [(line, code) for line, code, _ in faults_of(manifest, {"id": ("d", "u")})] == [(3, "conflicting-identity")]
 
 
 def test_without_a_split_column_every_clip_is_in_test_and_named_by_its_id(folder: Path) -> None:
@@ -176,9 +174,7 @@ def test_what_a_listing_reads_is_text_unless_its_role_is_a_number() -> None:
 
 def test_rows_that_where_leaves_out_are_not_listed_and_still_known(folder: Path) -> None:
     manifest = manifest_of(folder, "id,split,lang\na,train,en\nb,test,en\nc,test,tr\n")
-    clips = clips_of(
-        manifest, {"id": "id", "split": "split"}, where={"split": ("test",), "lang": ("en", "tr")}
-    )
+    clips = clips_of(manifest, {"id": "id", "split": "split"}, where={"split": ("test",), "lang": ("en", "tr")})
     assert (clips.ids, clips.excluded) == (["b", "c"], [None, None])
     assert clips.identities == {("train", "a"), ("test", "b"), ("test", "c")}
 
@@ -196,9 +192,7 @@ def test_a_value_of_where_that_no_row_has_is_a_fault_that_shows_those_there_are(
 def test_h03_where_that_leaves_no_rows_is_a_fault(folder: Path) -> None:
     manifest = manifest_of(folder, "id,split,lang\na,train,en\nb,test,tr\n")
     where = {"split": ("test",), "lang": ("en",)}
-    assert faults_of(manifest, {"id": "id", "split": "split"}, where=where) == [
-        (0, "no-rows", "`where` leaves 0 rows")
-    ]
+    assert faults_of(manifest, {"id": "id", "split": "split"}, where=where) == [(0, "no-rows", "`where` leaves 0 rows")]
 
 
 def test_where_may_ask_for_the_constant_split(folder: Path) -> None:
@@ -212,9 +206,7 @@ def test_where_means_the_column_of_a_role_or_of_that_name(folder: Path) -> None:
     manifest = manifest_of(folder, "id,who,speaker\na,x,1\nb,y,1\n")
     assert clips_of(manifest, {"id": "id", "speaker": "who"}, where={"speaker": ("y",)}).ids == ["b"]
     several: dict[str, str | tuple[str, ...]] = {"id": "id", "speaker": ("who", "id")}
-    assert clips_of(manifest, several, where={"speaker": ("1",)}).ids == ["a", "b"], (
-        "never the first of several"
-    )
+    assert clips_of(manifest, several, where={"speaker": ("1",)}).ids == ["a", "b"], "never the first of several"
     found = faults_of(manifest, {"id": "id", "session": ("who", "id")}, where={"session": ("x",)})
     assert [code for _, code, _ in found] == ["column-missing"]
 
@@ -280,9 +272,7 @@ def test_a_planned_clip_needs_the_cells_of_its_task_and_an_excluded_one_does_not
 
 def test_h13_each_unknown_label_is_one_fault_with_its_count(folder: Path) -> None:
     manifest = manifest_of(folder, "id,label\n1,Joy\n2,joy\n3,joy \n4,Superise\n5,Joy\n6,Joy\n")
-    found = faults_of(
-        manifest, {"id": "id", "label": "label"}, LabelRules(("joy",)), exclude={"6": "taken out"}
-    )
+    found = faults_of(manifest, {"id": "id", "label": "label"}, LabelRules(("joy",)), exclude={"6": "taken out"})
     assert [(line, code) for line, code, _ in found] == [(0, "label-unknown")] * 3
     assert sorted(message.partition(" has no rule")[0] for _, _, message in found) == [
         "the label `Joy` (2 clips)",
@@ -317,9 +307,7 @@ def test_a_length_is_a_finite_number_of_seconds(folder: Path, cell: str) -> None
 
 def test_borders_of_a_range_belong_to_it(folder: Path) -> None:
     manifest = manifest_of(folder, "id,v\na,1\nb,7.0\n")
-    clips = clips_of(
-        manifest, {"id": "id", "valence": "v"}, None, ["valence"], ranges={"valence": (1.0, 7.0)}
-    )
+    clips = clips_of(manifest, {"id": "id", "valence": "v"}, None, ["valence"], ranges={"valence": (1.0, 7.0)})
     assert clips.cells["valence"] == ["1", "7.0"], "cells stay as they are written"
 
 
@@ -342,9 +330,7 @@ def test_h71_an_entry_that_leaves_the_root_is_a_fault_of_its_line_and_not_opened
     folder: Path, entry: str, code: str
 ) -> None:
     manifest = manifest_of(folder, f'id,file\na,a.wav\nb,"{entry}"\n')
-    found = faults_of(
-        manifest, {"id": "id", "audio": "file"}, inside_root=lambda name: resolve_entry(folder, name)
-    )
+    found = faults_of(manifest, {"id": "id", "audio": "file"}, inside_root=lambda name: resolve_entry(folder, name))
     ((line, found_code, message),) = found
     assert (line, found_code) == (3, code)
     assert repr(entry) in message
@@ -355,9 +341,7 @@ def test_h71_a_nul_in_an_entry_is_a_bad_path(folder: Path) -> None:
     (folder / "nul.jsonl").write_bytes(b'{"id": "a", "file": "a\\u0000b"}\n')
     manifest = read_manifest(folder / "nul.jsonl", "nul.jsonl", Format())
     with pytest.raises(FaultyFile) as caught:
-        clips_of(
-            manifest, {"id": "id", "audio": "file"}, inside_root=lambda name: resolve_entry(folder, name)
-        )
+        clips_of(manifest, {"id": "id", "audio": "file"}, inside_root=lambda name: resolve_entry(folder, name))
     (fault,) = caught.value.faults
     assert (fault.line, fault.code) == (1, "bad-path")
 
@@ -387,9 +371,7 @@ def test_a_manifest_without_sound_has_no_entries(folder: Path) -> None:
 
 
 def test_all_faults_of_the_rows_are_listed_in_the_order_of_their_lines(folder: Path) -> None:
-    manifest = manifest_of(
-        folder, "id,label,file,s\na,,a.wav,1\nb,sad,../b.wav,1\nc,sad,c.wav,x\nc,sad,d.wav,1\n"
-    )
+    manifest = manifest_of(folder, "id,label,file,s\na,,a.wav,1\nb,sad,../b.wav,1\nc,sad,c.wav,x\nc,sad,d.wav,1\n")
     found = faults_of(
         manifest,
         {"id": "id", "label": "label", "audio": "file", "seconds": "s"},
@@ -438,9 +420,7 @@ def test_listing_neither_loses_nor_doubles_a_row(folder: Path, rows: list[tuple[
     clips = laid_out(folder, rows)
     kept = [row for row in rows if row[1] == "test"]
     assert list(zip(clips.ids, clips.cells["label"], strict=True)) == [(row[0], row[2]) for row in kept]
-    assert (
-        len(clips.planned) + sum(reason is not None for reason in clips.excluded) == len(clips) == len(kept)
-    )
+    assert len(clips.planned) + sum(reason is not None for reason in clips.excluded) == len(clips) == len(kept)
     assert [clips.ids[place] for place in clips.planned] == [
         row[0] for row in kept if row[2] != "xxx" and row[3] == "no"
     ]

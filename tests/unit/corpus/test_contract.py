@@ -19,9 +19,7 @@ from pytest_speval.corpus.contract import Contract, check, frames_at, prepare, r
 from pytest_speval.errors import AudioFault, MissingExtra
 
 
-def sound(
-    stored: npt.NDArray[Any], rate: int = 16000, container: str = "WAV", subtype: str = "PCM_16"
-) -> Sound:
+def sound(stored: npt.NDArray[Any], rate: int = 16000, container: str = "WAV", subtype: str = "PCM_16") -> Sound:
     columns = stored.reshape(len(stored), -1)
     columns.flags.writeable = False
     return Sound("", rate, container, subtype, columns)
@@ -89,9 +87,7 @@ def test_any_length_resamples_to_the_rounded_one(frames: int, source: int, targe
 
 
 @pytest.mark.parametrize("made", [0, 98, 102, 500])
-def test_a_resampler_that_is_off_by_more_than_one_is_refused(
-    made: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resampler_that_is_off_by_more_than_one_is_refused(made: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(soxr, "resample", lambda *_, **__: np.zeros(made, np.float32))
     with pytest.raises(AudioFault, match="resampled-length"):
         prepare(noise(200), Contract(rate=8000, resample=True))

@@ -70,9 +70,7 @@ def test_a_file_that_is_not_there_still_has_a_path(root: Path) -> None:
     assert resolve_entry(root, "a/no.wav") == root.resolve() / "a" / "no.wav"
 
 
-def test_a_link_that_stays_inside_is_followed_and_one_that_leaves_is_refused(
-    root: Path, tmp_path: Path
-) -> None:
+def test_a_link_that_stays_inside_is_followed_and_one_that_leaves_is_refused(root: Path, tmp_path: Path) -> None:
     (root / "inner.wav").symlink_to(root / "a" / "x.wav")
     (root / "outer.wav").symlink_to(tmp_path / "outside.wav")
     (root / "up").symlink_to(tmp_path)

@@ -86,9 +86,7 @@ def test_dropping_acts_before_any_other_rule() -> None:
         (True, True, {"joy", "joy ", "Joy"}),
     ],
 )
-def test_h13_case_and_blanks_count_unless_the_suite_says_otherwise(
-    strip: bool, fold: bool, joined: set[str]
-) -> None:
+def test_h13_case_and_blanks_count_unless_the_suite_says_otherwise(strip: bool, fold: bool, joined: set[str]) -> None:
     rules = LabelRules(("joy",), strip=strip, fold_case=fold)
     cells = ("Joy", "joy", "joy ", "Superise")
     assert {cell for cell in cells if rules.reference_of(cell) == "joy"} == joined
@@ -206,9 +204,7 @@ def test_h10_labels_of_two_vocabularies_reach_nothing() -> None:
 
 
 def test_a_name_projection_maps_references_and_answers_alike() -> None:
-    rules = LabelRules(
-        TAGS, projection=GOEMOTIONS_7, answers={"grief": "abstain"}, reference={"pride": "calm"}
-    )
+    rules = LabelRules(TAGS, projection=GOEMOTIONS_7, answers={"grief": "abstain"}, reference={"pride": "calm"})
     assert (rules.reference_of("annoyance"), rules.answer_of("annoyance")) == ("angry", "angry")
     assert (rules.reference_of("grief"), rules.answer_of("grief")) == ("sad", ABSTAINED)
     assert (rules.reference_of("pride"), rules.answer_of("pride")) == ("calm", "happy")

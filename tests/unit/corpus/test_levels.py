@@ -40,9 +40,7 @@ def test_full_scale_depends_on_the_subtype() -> None:
 def test_peak_and_offset_agree_between_integers_and_floats(rows: list[tuple[int, int]]) -> None:
     stored = np.array(rows, np.int16)
     floats = (stored / 32768).astype(np.float32)
-    assert (
-        levels.peak(stored) == levels.peak(floats) == max(abs(value) for row in rows for value in row) / 32768
-    )
+    assert levels.peak(stored) == levels.peak(floats) == max(abs(value) for row in rows for value in row) / 32768
     means = [sum(column) / len(rows) / 32768 for column in zip(*rows, strict=True)]
     assert abs(levels.dc_offset(stored)) == pytest.approx(max(map(abs, means)))
     assert levels.dc_offset(floats) == pytest.approx(levels.dc_offset(stored))

@@ -161,9 +161,7 @@ def test_h50_the_declared_windows_encoding_gives_the_apostrophe(folder: Path) ->
 
 @pytest.mark.parametrize("name", ["c1.csv", "c1.jsonl"])
 def test_h50_c1_control_characters_are_counted_and_kept(folder: Path, name: str) -> None:
-    content = (
-        "id,text\n1,I\x92m \x96 fine\n" if name == "c1.csv" else '{"id": "1", "text": "I\x92m \x96 fine"}\n'
-    )
+    content = "id,text\n1,I\x92m \x96 fine\n" if name == "c1.csv" else '{"id": "1", "text": "I\x92m \x96 fine"}\n'
     manifest = read(folder, name, content)
     ((code, message),) = manifest.notices
     assert (code, message.split(":")[0]) == ("c1-control-characters", "2 C1 control characters")
@@ -192,10 +190,7 @@ def test_h49_quotes_are_text_where_the_suite_says_so(folder: Path) -> None:
 def test_h49_an_open_quote_is_a_fault_of_the_line_that_opened_it(folder: Path) -> None:
     fault = fault_of(folder, "cv.tsv", OPEN_QUOTE, Format(header=False, names=HEADLESS))
     assert (fault.code, fault.line) == ("manifest-syntax", 1)
-    assert (
-        fault.message
-        == "quote opened on line 1 not closed; if quotes are text here, set `format.quoting: none`"
-    )
+    assert fault.message == "quote opened on line 1 not closed; if quotes are text here, set `format.quoting: none`"
 
 
 def test_the_line_of_an_open_quote_counts_blank_lines_and_line_ends_in_quotes(folder: Path) -> None:
@@ -251,9 +246,7 @@ def test_without_a_header_the_first_line_is_a_row_and_the_names_count_the_cells(
     assert (fault.line, fault.message) == (2, "3 cells where `format.names` has 2")
 
 
-@pytest.mark.parametrize(
-    ("delimiter", "name"), [("|", "pipes.csv"), (";", "semicolons.tsv"), (" ", "blanks.csv")]
-)
+@pytest.mark.parametrize(("delimiter", "name"), [("|", "pipes.csv"), (";", "semicolons.tsv"), (" ", "blanks.csv")])
 def test_a_declared_delimiter_replaces_that_of_the_ending(folder: Path, delimiter: str, name: str) -> None:
     content = delimiter.join(["id", "la,bel"]) + "\n" + delimiter.join(["a", "b\tc"]) + "\n"
     manifest = read(folder, name, content, Format(delimiter=delimiter))
@@ -286,9 +279,7 @@ def test_every_repeated_column_is_named(folder: Path) -> None:
 
 
 @given(NAMES, st.data(), st.booleans())
-def test_what_csv_writes_is_read_back_equal(
-    folder: Path, names: list[str], data: st.DataObject, quoted: bool
-) -> None:
+def test_what_csv_writes_is_read_back_equal(folder: Path, names: list[str], data: st.DataObject, quoted: bool) -> None:
     cells = st.lists(TEXT, min_size=len(names), max_size=len(names))
     rows = data.draw(st.lists(cells, min_size=1, max_size=6))
     out = io.StringIO(newline="")

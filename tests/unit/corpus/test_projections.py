@@ -80,9 +80,7 @@ def test_a_tie_goes_to_the_earlier_label() -> None:
 
 @given(UNIT, UNIT, UNIT)
 def test_vad_7_is_its_table(v: float, a: float, d: float) -> None:
-    assert list(VAD_7.scores(v, a, d).values()) == pytest.approx(
-        vad_7(np.array([[v, a, d]]))[0].tolist(), abs=1e-12
-    )
+    assert list(VAD_7.scores(v, a, d).values()) == pytest.approx(vad_7(np.array([[v, a, d]]))[0].tolist(), abs=1e-12)
 
 
 @given(st.floats(-10, 10), st.floats(-10, 10), st.floats(-10, 10))
@@ -142,9 +140,7 @@ def test_goemotions_7_covers_the_published_names(shared: Path) -> None:
     assert (folder / "emotions.txt").read_text(encoding="utf-8").split() == EMOTIONS
     mapping = json.loads((folder / "ekman_mapping.json").read_text(encoding="utf-8"))
     assert {name for names in mapping.values() for name in names} < set(GOEMOTIONS_7.names)
-    manifest = read_manifest(
-        folder / "test.tsv", "test.tsv", Format(header=False, names=("text", "labels", "id"))
-    )
+    manifest = read_manifest(folder / "test.tsv", "test.tsv", Format(header=False, names=("text", "labels", "id")))
     numbers = [int(number) for cell in manifest.column("labels") for number in str(cell).split(",")]
     found = Counter(GOEMOTIONS_7.names[EMOTIONS[number]] for number in numbers)
     assert found.total() == 6329

@@ -64,17 +64,11 @@ def test_h51_only_a_line_feed_ends_a_record(folder: Path) -> None:
     assert read(folder, "sep.jsonl", content).column("text") == ["one\u2028two", "three"]
 
 
-@given(
-    st.lists(
-        st.tuples(TEXT.filter(bool), st.text(alphabet="ab" + SEPARATORS, min_size=1)), min_size=1, max_size=6
-    )
-)
+@given(st.lists(st.tuples(TEXT.filter(bool), st.text(alphabet="ab" + SEPARATORS, min_size=1)), min_size=1, max_size=6))
 @example([(character, f"a{character}b") for character in SEPARATORS])
 def test_h51_json_lines_keep_every_record_and_its_text(folder: Path, records: list[tuple[str, str]]) -> None:
     for end in ("\n", "\r\n"):
-        content = end.join(
-            json.dumps({"id": name, "text": text}, ensure_ascii=False) for name, text in records
-        )
+        content = end.join(json.dumps({"id": name, "text": text}, ensure_ascii=False) for name, text in records)
         manifest = read(folder, "any.jsonl", content)
         assert list(zip(manifest.column("id"), manifest.column("text"), strict=True)) == records
         assert [manifest.line(row) for row in range(len(records))] == list(range(1, len(records) + 1))
@@ -123,9 +117,7 @@ def test_columns_that_nobody_asks_for_may_hold_anything(folder: Path) -> None:
     content = '{"id": "a", "votes": 2, "tags": ["x", "y"], "note": "", "ok": true, "none": null}\n'
     manifest = read(folder, "more.jsonl", content, texts=["id"])
     assert list(manifest.rows[0]) == ["a", "2", '["x", "y"]', "", "true", None]
-    assert fault_of(folder, "more.jsonl", content, texts=["id", "votes"]).message.startswith(
-        "`votes` is the number 2"
-    )
+    assert fault_of(folder, "more.jsonl", content, texts=["id", "votes"]).message.startswith("`votes` is the number 2")
 
 
 @pytest.mark.parametrize(

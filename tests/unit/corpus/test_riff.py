@@ -117,11 +117,7 @@ def test_other_chunks_change_the_digest_of_bytes_and_not_of_samples(
 def test_a_file_cut_at_any_byte_is_refused_or_whole(
     bits: int, tag: int, extensible: bool, after: tuple[Chunk, ...]
 ) -> None:
-    body = (
-        np.linspace(-0.5, 0.5, 13, dtype="<f4").tobytes()
-        if tag == 3
-        else ramp(39).tobytes()[: 13 * bits // 8]
-    )
+    body = np.linspace(-0.5, 0.5, 13, dtype="<f4").tobytes() if tag == 3 else ramp(39).tobytes()[: 13 * bits // 8]
     data = wave(body, bits=bits, tag=tag, extensible=extensible, before=((b"LIST", b"odd"),), after=after)
     whole = decode(data, "whole.wav")
     end = data.index(body) + len(body)
@@ -188,10 +184,7 @@ def test_a_declared_size_beyond_a_whole_file_is_a_lying_header(size: int) -> Non
 @pytest.mark.parametrize("size", [2, 1000, 31998])
 def test_a_declared_size_short_of_the_samples_is_a_lying_header(size: int, both: bool) -> None:
     riff_size = 36 + size if both else None
-    assert (
-        fault_of(wave(ramp(16000).tobytes(), data_size=size, riff_size=riff_size)).code
-        == "header-size-mismatch"
-    )
+    assert fault_of(wave(ramp(16000).tobytes(), data_size=size, riff_size=riff_size)).code == "header-size-mismatch"
 
 
 def test_a_second_data_chunk_is_a_lying_header() -> None:

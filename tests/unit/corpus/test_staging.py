@@ -63,9 +63,7 @@ def write(folder: Path, text: str, name: str = "clips.csv") -> None:
 
 
 @pytest.mark.parametrize("environ", [{}, {"SPEVAL_MINE": ""}])
-def test_a_corpus_whose_variable_is_unset_or_empty_is_not_staged(
-    tmp_path: Path, environ: dict[str, str]
-) -> None:
+def test_a_corpus_whose_variable_is_unset_or_empty_is_not_staged(tmp_path: Path, environ: dict[str, str]) -> None:
     suite = suite_of(tmp_path, {"root": "${SPEVAL_MINE}/x"})
     assert stage(suite, VOCABULARY.tasks["emotion"], environ) == Unstaged(
         "not-staged", "the corpus is not staged: set SPEVAL_MINE to its folder"

@@ -46,12 +46,7 @@ def test_draws_follow_the_documented_rule(units: int) -> None:
     outputs = pcg64(SEED)
     weights = all_weights(units, 5)
     for row in weights:
-        halves = [
-            half
-            for _ in range((units + 1) // 2)
-            for raw in [next(outputs)]
-            for half in (raw % 2**32, raw >> 32)
-        ]
+        halves = [half for _ in range((units + 1) // 2) for raw in [next(outputs)] for half in (raw % 2**32, raw >> 32)]
         drawn = [half * units >> 32 for half in halves[:units]]
         assert row.tolist() == [drawn.count(unit) for unit in range(units)]
 
@@ -258,9 +253,7 @@ def test_a_class_that_is_missing_in_some_replicates() -> None:
     ],
 )
 def test_too_few_clusters_have_no_interval(units: list[int], reason: str) -> None:
-    found = estimate_interval(
-        np.zeros(0), Clusters.of(np.array(units), 5), 0.95, "speaker", 2000, SEED, 10, {}
-    )
+    found = estimate_interval(np.zeros(0), Clusters.of(np.array(units), 5), 0.95, "speaker", 2000, SEED, 10, {})
     assert found == (None, reason)
 
 

@@ -62,17 +62,13 @@ def test_estimates_agree_with_scikit_learn(seed: int) -> None:
         found = point(confusion, absent)
         macro = score(metrics.f1_score, declared if absent == "zero" else supported, "macro")
         assert found["macro_f1"] == pytest.approx(macro, abs=1e-12)
-        assert found["macro_f1_supported"] == pytest.approx(
-            score(metrics.f1_score, supported, "macro"), abs=1e-12
-        )
+        assert found["macro_f1_supported"] == pytest.approx(score(metrics.f1_score, supported, "macro"), abs=1e-12)
         assert found["weighted_f1"] == pytest.approx(score(metrics.f1_score, declared, "weighted"), abs=1e-12)
         assert found["uar"] == pytest.approx(score(metrics.recall_score, supported, "macro"), abs=1e-12)
         assert found["accuracy"] == pytest.approx(metrics.accuracy_score(references, answers), abs=1e-12)
         for name in ("f1", "precision", "recall"):
             function = getattr(metrics, f"{name}_score")
-            np.testing.assert_allclose(
-                found[name], score(function, declared, None, np.nan), atol=1e-12, err_msg=name
-            )
+            np.testing.assert_allclose(found[name], score(function, declared, None, np.nan), atol=1e-12, err_msg=name)
         np.testing.assert_array_equal(found["support"], np.bincount(references, minlength=labels))
 
 

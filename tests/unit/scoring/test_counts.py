@@ -8,9 +8,7 @@ from pytest_speval.scoring.counts import Counts
 
 
 def ten_clips() -> Counts:
-    return Counts(
-        listed=12, planned=10, excluded=2, answered=6, abstained=1, failed=1, unknown=1, unattempted=1
-    )
+    return Counts(listed=12, planned=10, excluded=2, answered=6, abstained=1, failed=1, unknown=1, unattempted=1)
 
 
 def test_listed_must_be_planned_and_excluded() -> None:

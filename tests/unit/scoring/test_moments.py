@@ -26,9 +26,7 @@ def exact_ccc(x: Array, y: Array) -> float | None:
 
 
 def exact_mae(x: Array, y: Array) -> float:
-    return float(
-        sum(abs(Fraction(a) - Fraction(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True)) / len(x)
-    )
+    return float(sum(abs(Fraction(a) - Fraction(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True)) / len(x))
 
 
 @pytest.mark.parametrize("seed", range(10))

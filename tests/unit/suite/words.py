@@ -30,6 +30,7 @@ TASKS = (
         (MetricWord("ccc.<axis>", "higher", -1.0, 1.0, ("valence", "arousal")), *COUNTED),
         headline="ccc.valence",
         required=(("valence", "arousal", "dominance"),),
+        missing="withhold",
     ),
     TaskWord("asr", (MetricWord("wer", "lower", 0.0, None), *COUNTED), headline="wer", forbidden=("corpus.where",)),
     TaskWord("text-emotion", (MetricWord("macro_f1", "higher"),), headline="macro_f1", labelled=True, sound=False),
