@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
@@ -91,10 +92,12 @@ def traits(adapter: object, use: str) -> Traits:
     )
 
 
-def warm_up(adapter: Any) -> Mapping[str, Any]:
-    """Load the model; returns what is known only now, such as providers and threads."""
+def warm_up(adapter: Any) -> dict[str, Any]:
+    """Load the model; returns what is known only now, such as providers and threads, and how long it took."""
+    started = perf_counter_ns()
     facts = adapter.warm_up() if hasattr(adapter, "warm_up") else None
-    return facts if isinstance(facts, Mapping) else {}
+    told = dict(facts) if isinstance(facts, Mapping) else {}
+    return told | {"warm_up_microseconds": (perf_counter_ns() - started) // 1000}
 
 
 def close(adapter: Any) -> None:

@@ -15,7 +15,6 @@ from pytest_speval.scoring.confusion import FAILED, Confusion, ceiling, estimate
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.moments import Moments
 from pytest_speval.scoring.moments import per_unit as moments_per_unit
-from pytest_speval.scoring.ratio import Ratio
 
 Array = np.ndarray[Any, Any]
 NUMBER = st.integers(0, 10**9)
@@ -79,12 +78,6 @@ def test_counts_exist_only_where_both_sums_hold(numbers: tuple[int, ...]) -> Non
     else:
         with pytest.raises(ValueError, match=r"negative|!="):
             Counts(*numbers)
-
-
-@given(*[st.builds(Ratio, NUMBER, NUMBER)] * 3)
-def test_ratios_add_up(a: Ratio, b: Ratio, c: Ratio) -> None:
-    assert (a + b) + c == a + (b + c)
-    assert a + Ratio.zero() == a == Ratio.zero() + a
 
 
 @given(runs(), st.data())

@@ -75,7 +75,7 @@ def test_an_adapter_that_fits_is_warm_and_says_what_it_is(tmp_path: Path) -> Non
     adapter = Named(model)
     fit = audit_adapter(adapter, PLAIN)
     assert (fit.audit.name, fit.audit.findings, adapter.warm) == ("adapter", (), 1)
-    assert fit.facts == {"providers": ["mine"]}
+    assert fit.facts["providers"] == ["mine"]
     assert fit.identity == {
         "name": "wav2small",
         "version": "1.2",
