@@ -12,37 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_speval.corpus.manifest import Format, Manifest, read_manifest
-from pytest_speval.errors import Fault, FaultyFile
+from pytest_speval.corpus.manifest import Format
+from tests.unit.corpus.manifests import fault_of, faults_of, read
 
 SEPARATORS = "\u2028\u2029\x85\x0b\x0c\x1c\x1d\x1e"
 """What `str.splitlines` takes for a line's end, and a manifest does not."""
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"))
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("manifests")
-
-
-def read(folder: Path, name: str, content: str | bytes, form: Format | None = None, **how: Any) -> Manifest:
-    path = folder / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read_manifest(path, name, form or Format(), **how)
-
-
-def faults_of(
-    folder: Path, name: str, content: str | bytes, form: Format | None = None, **how: Any
-) -> tuple[Fault, ...]:
-    with pytest.raises(FaultyFile) as caught:
-        read(folder, name, content, form, **how)
-    assert {fault.file for fault in caught.value.faults} == {name}
-    return caught.value.faults
-
-
-def fault_of(folder: Path, name: str, content: str | bytes, form: Format | None = None, **how: Any) -> Fault:
-    (fault,) = faults_of(folder, name, content, form, **how)
-    return fault
 
 
 def table(columns: dict[str, Any]) -> bytes:
