@@ -188,7 +188,7 @@ class Campaign:
         """What pytest's 0 or 1 becomes: 6 when anything is invalid, 1 when a blocking gate fails."""
         if status not in (0, 1) or self.settings.partial:
             return status
-        if any(entry.verdict == "invalid" for entry in self.entries):
+        if self.problem or any(entry.verdict == "invalid" for entry in self.entries):
             return INVALID
         return FAILED if any(entry.verdict == "fail" for entry in self.entries) else status
 

@@ -96,6 +96,20 @@ def test_an_invalid_gate_cannot_be_waived(project: Project) -> None:
     assert project.run().ret == 6
 
 
+def test_evidence_that_cannot_be_written_gives_no_verdict(project: Project) -> None:
+    project.write(["yes"] * 4, gates="")
+    conftest = project.path / "conftest.py"
+    conftest.write_text(
+        conftest.read_text().replace(
+            "    def classify",
+            "    def close(self):\n        import shutil\n        shutil.rmtree(HERE / '.speval')\n\n    def classify",
+        )
+    )
+    result = project.run()
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(["*folder-unwritable*"])
+
+
 def test_a_gate_above_the_ceiling_is_invalid(project: Project) -> None:
     project.write(["yes"] * 4, gates="gates: {f1: {metric: macro_f1, min: 0.9, why: high}}")
     result = project.run()
