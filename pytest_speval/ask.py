@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pytest_speval.adapters.base import Recorded
-from pytest_speval.errors import AnswerFault, AudioFault
+from pytest_speval.adapters.base import Recorded, tamed
+from pytest_speval.errors import AdapterFault, AnswerFault, AudioFault
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.journal import Journal
 
@@ -78,8 +78,8 @@ class Inquiry:
         try:
             read = adapter.recall(clip.split, clip.id)
             elapsed = (time.perf_counter_ns() - started) // 1000
-        except Exception as error:
-            return self._fail(clip, error)
+        except BaseException as error:
+            return self._fail(clip, tamed(error))
         return self._end(clip, read, elapsed)
 
     def _ask_one(self, clip: Asked) -> Ending:
@@ -89,8 +89,8 @@ class Inquiry:
             started = time.perf_counter_ns()
             read = getattr(self._adapter, self._task.method)(pcm, rate)
             elapsed = (time.perf_counter_ns() - started) // 1000
-        except Exception as error:
-            return self._fail(clip, error)
+        except BaseException as error:
+            return self._fail(clip, tamed(error))
         return self._end(clip, read, elapsed)
 
     def _ask_batch(self, clips: Sequence[Asked]) -> list[Ending]:
@@ -104,8 +104,9 @@ class Inquiry:
             elapsed = (time.perf_counter_ns() - started) // 1000 // len(clips)
             if len(reads) != len(clips):
                 raise AnswerFault("batch-size", f"{len(reads)} answers for a batch of {len(clips)} clips")
-        except Exception as error:
-            return [self._fail(clip, error) for clip in clips]
+        except BaseException as error:
+            fault = tamed(error)
+            return [self._fail(clip, fault) for clip in clips]
         return [self._end(clip, read, elapsed) for clip, read in zip(clips, reads, strict=True)]
 
     def _end(self, clip: Asked, read: object, elapsed: int) -> Ending:
@@ -115,14 +116,14 @@ class Inquiry:
             ending = Ending("failed", {"raw": _shown(repr, read)}, fault.code, legible(fault.message), elapsed)
             self._journal.failed(clip.split, clip.id, ending)
             return ending
-        except Exception as error:
-            return self._fail(clip, error)
+        except BaseException as error:
+            return self._fail(clip, tamed(error))
         ending = Ending("returned", answer, microseconds=elapsed, reported_ms=reported)
         self._journal.returned(clip.split, clip.id, ending)
         return ending
 
     def _fail(self, clip: Asked, error: Exception) -> Ending:
-        if isinstance(error, AnswerFault | AudioFault):
+        if isinstance(error, AnswerFault | AudioFault | AdapterFault):
             ending = Ending("failed", code=error.code, message=legible(error.message))
         else:
             ending = Ending("failed", code="raised", message=_told(error))

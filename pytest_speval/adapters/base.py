@@ -13,6 +13,10 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from pytest_speval.errors import AdapterFault
+
+CODES = {"adapter-left": "An adapter's code raised what ends a program or a test, such as sys.exit or pytest.skip."}
+
 
 class Vad(NamedTuple):
     """Valence, arousal and dominance, each 0..1."""
@@ -90,6 +94,18 @@ def traits(adapter: object, use: str) -> Traits:
         getattr(adapter, "sample_rate", None),
         isinstance(adapter, Recorded),
     )
+
+
+def tamed(error: BaseException) -> Exception:
+    """What an adapter's own code raised, as an error that costs the clip or the suite and not the session.
+
+    `sys.exit`, `pytest.skip` and their like would end more than that; only a keyboard interrupt passes.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    if isinstance(error, Exception):
+        return error
+    return AdapterFault("adapter-left", f"the adapter's code raised {type(error).__name__}: {error}")
 
 
 def warm_up(adapter: Any) -> dict[str, Any]:

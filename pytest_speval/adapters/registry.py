@@ -30,7 +30,7 @@ _OURS: Mapping[str, tuple[Factory, type[BaseModel]]] = {
 }
 
 
-def gather(offered: Iterable[Mapping[str, Factory]] = ()) -> tuple[dict[str, Factory], dict[str, AdapterWord]]:
+def gather(offered: Iterable[object] = ()) -> tuple[dict[str, Factory], dict[str, AdapterWord]]:
     """Factories and words of every adapter; raises `UsageFault` where a name is offered twice."""
     factories: dict[str, Factory] = {}
     words: dict[str, AdapterWord] = {}
@@ -38,6 +38,9 @@ def gather(offered: Iterable[Mapping[str, Factory]] = ()) -> tuple[dict[str, Fac
         factories[name], words[name] = factory, AdapterWord(name, keys)
     installed = [{point.name: _loaded(point)} for point in entry_points(group=GROUP)]
     for more in (*installed, *offered):
+        if not isinstance(more, Mapping):
+            found = f"pytest_speval_adapters returned {type(more).__name__}; it must return {{name: adapter}}"
+            raise UsageFault("adapter-not-callable", found)
         for name, factory in more.items():
             if name in factories:
                 raise UsageFault("adapter-repeated", f"the adapter `{name}` is offered twice; rename one")

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pytest_speval.adapters.base import Identity, Recorded, Roll, Traits, traits, warm_up
+from pytest_speval.adapters.base import Identity, Recorded, Roll, Traits, tamed, traits, warm_up
 from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.corpus.labels import OUTSIDE, LabelRules
 from pytest_speval.corpus.projections import AxesProjection
@@ -71,11 +71,17 @@ def audit_adapter(adapter: Any, request: Request) -> Fit:
         if not findings:
             facts = warm_up(adapter)
             findings += _last(adapter, request)
-    except SpevalError as error:
-        findings.append(Finding("error", error.code, error.message))
-    except Exception as error:
-        findings.append(Finding("error", "adapter-broken", f"{request.use}: {type(error).__name__}: {error}"))
+    except BaseException as error:
+        findings.append(broken(request.use, error))
     return Fit(Audit("adapter", tuple(findings)), identity, facts)
+
+
+def broken(use: str, error: BaseException) -> Finding:
+    """What an adapter's own code raised while it was built or warmed up, as a finding; only an interrupt passes."""
+    tame = tamed(error)
+    if isinstance(tame, SpevalError):
+        return Finding("error", tame.code, tame.message)
+    return Finding("error", "adapter-broken", f"{use}: {type(tame).__name__}: {tame}")
 
 
 def describe(identity: Identity) -> tuple[dict[str, Any], list[Finding]]:

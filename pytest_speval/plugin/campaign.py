@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from pytest_speval.adapters.base import tamed
 from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.corpus.staging import Staged, Unstaged, stage
 from pytest_speval.errors import Fault, FaultyFile, UsageFault
@@ -44,7 +45,7 @@ class Campaign:
         self._suites: dict[Path, Suite | FaultyFile] = {}
         self._staged: dict[Path, Staged | Unstaged] = {}
         self._runs: dict[str, Run] = {}
-        self._askings: dict[str, Asking] = {}
+        self._askings: dict[str, Asking | Blocked] = {}
         self.entries: list[Entry] = []
         self.problem: str | None = None
 
@@ -148,8 +149,20 @@ class Campaign:
                 raise Blocked(run.blocked)
             return run.ask(places)
         if subject.name not in self._askings:
-            self._askings[subject.name] = self._join(subject)
-        return self._askings[subject.name].ask(places)
+            self._askings[subject.name] = self._joined(subject)
+        asking = self._askings[subject.name]
+        if isinstance(asking, Blocked):
+            raise asking
+        return asking.ask(places)
+
+    def _joined(self, subject: Subject) -> Asking | Blocked:
+        """Join a run once; what prevents it is remembered, so that no adapter is started again for every item."""
+        try:
+            return self._join(subject)
+        except Blocked as blocked:
+            return blocked
+        except BaseException as error:
+            return Blocked(f"{self.settings.worker} could not start the adapter: {tamed(error)}")
 
     def _join(self, subject: Subject) -> Asking:
         staged, folder, worker = self.staged(subject), self.settings.orders, self.settings.worker
@@ -163,7 +176,8 @@ class Campaign:
     def close(self) -> None:
         """End every adapter of a worker."""
         for asking in self._askings.values():
-            asking.close()
+            if isinstance(asking, Asking):
+                asking.close()
 
     def finish(self, subjects: Iterable[Subject]) -> None:
         """Judge what has not been judged, and write the summary."""

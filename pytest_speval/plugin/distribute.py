@@ -82,8 +82,7 @@ class Distribution:
         self.subjects = self._asked_subjects()
         self._run(session, self._ids("audit"))
         for subject in self.subjects:
-            orders = self._campaign.run(subject).orders()
-            orders.write(self._campaign.orders_path(subject, self._orders))
+            self._campaign.run(subject).orders().write(self._campaign.orders_path(subject, self._orders))
         if session.shouldfail:
             dsession.shouldstop = session.shouldfail
 

@@ -8,12 +8,11 @@ from typing import Any
 
 from pytest_speval.adapters.base import Recorded, Roll
 from pytest_speval.audit.finding import Audit, Finding
-from pytest_speval.audit.fit import Request, audit_adapter
+from pytest_speval.audit.fit import Request, audit_adapter, broken
 from pytest_speval.audit.health import Health, audit_corpus
 from pytest_speval.corpus.clips import Clips
 from pytest_speval.corpus.contract import Contract
 from pytest_speval.corpus.staging import Staged, contract, label_rules
-from pytest_speval.errors import SpevalError
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.plugin.hearing import Hearing
 from pytest_speval.plugin.subject import Subject, library_versions
@@ -36,18 +35,18 @@ class Prepared:
 
 def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Prepared:
     """Audit the corpus and the adapter, and write down what is asked."""
-    adapter, broken = _build(subject, environ)
+    adapter, unbuilt = _build(subject, environ)
     rate = getattr(adapter, "sample_rate", None)
     keys = subject.suite.keys
     bound = contract(keys.corpus.audio, rate) if staged.clips.audio is not None else None
     health = audit_corpus(staged.root, staged.clips, bound, keys.run.max_failed)
     hearing = Hearing(staged.root, staged.clips.audio, bound, health.bytes_sha256)
-    if broken is None:
+    if unbuilt is None:
         fit = audit_adapter(adapter, _request(subject, staged.clips, health, hearing))
         audit, identity, facts = fit.audit, fit.identity, fit.facts
         audit = _same_rate(audit, keys.corpus.audio.rate, rate)
     else:
-        audit, identity, facts = Audit("adapter", (broken,)), {"name": subject.keys.use, "files": {}}, {}
+        audit, identity, facts = Audit("adapter", (unbuilt,)), {"name": subject.keys.use, "files": {}}, {}
     question = _question(
         subject,
         staged.clips,
@@ -62,10 +61,8 @@ def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Pre
 def _build(subject: Subject, environ: Mapping[str, str]) -> tuple[Any, Finding | None]:
     try:
         return subject.build(environ), None
-    except SpevalError as error:
-        return None, Finding("error", error.code, error.message)
-    except Exception as error:
-        return None, Finding("error", "adapter-broken", f"{subject.keys.use}: {type(error).__name__}: {error}")
+    except BaseException as error:
+        return None, broken(subject.keys.use, error)
 
 
 def _same_rate(audit: Audit, suite_rate: int | None, adapter_rate: int | None) -> Audit:

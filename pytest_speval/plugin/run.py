@@ -121,7 +121,10 @@ class Run:
 
     def orders(self) -> Orders:
         """What workers must know; begins the run."""
-        self.begin()
+        try:
+            self.begin()
+        except EvidenceFault as fault:
+            return Orders("", str(fault))
         if self.prepared is None or self.folder is None or not isinstance(self.staged, Staged):
             return Orders("", self.blocked)
         question = self.prepared.plan.question
@@ -164,14 +167,21 @@ class Run:
             return Entry(name, None, "skipped", self.skipped, None)
         if self.prepared is None:
             return Entry(name, None, "invalid", self.blocked, None)
+        try:
+            return self._report(self.prepared, partial=partial)
+        except EvidenceFault as fault:
+            self.result = None
+            folder = None if self.folder is None else self._shown(self.folder)
+            return Entry(name, folder, "invalid", f"integrity: {fault}", None)
+
+    def _shown(self, folder: RunFolder) -> str:
+        return folder.path.relative_to(self._out).as_posix()
+
+    def _report(self, prepared: Prepared, *, partial: bool) -> Entry:
         self.begin()
         assert self.folder is not None
-        folder, prepared = self.folder, self.prepared
-        shown = str(folder.path.relative_to(self._out))
-        try:
-            endings = endings_of(prepared.plan.question, folder.journal_lines())
-        except EvidenceFault as fault:
-            return Entry(name, shown, "invalid", f"integrity: {fault}", None)
+        folder = self.folder
+        endings = endings_of(prepared.plan.question, folder.journal_lines())
         bench = self.subject.bench(self.started.date())
         self.result = judge(prepared.plan, self.subject.task, bench, endings, self.audits, partial=partial)
         times = Times(self.started, monotonic() - self._clock)
@@ -179,7 +189,7 @@ class Run:
         folder.write_lines("clips.jsonl", (canonical(row.as_dict()) for row in self.result.rows))
         folder.write_json("out.json", document)
         folder.write_text("report.md", markdown_report(self.result, times))
-        return Entry(name, shown, _verdict(self.result), self.result.invalid, document)
+        return Entry(self.subject.name, self._shown(folder), _verdict(self.result), self.result.invalid, document)
 
 
 def _verdict(result: Result) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
@@ -32,7 +32,7 @@ class SuiteSession:
     def start(cls, config: pytest.Config) -> Self:
         """Read settings, suites and gates; what makes the session unusable is a usage error."""
         try:
-            campaign = Campaign(read_settings(config), session_words(config.hook.pytest_speval_adapters()))
+            campaign = Campaign(read_settings(config), session_words(_offered(config)))
             if campaign.settings.worker is None:
                 campaign.check()
                 _refuse_each(config)
@@ -101,6 +101,15 @@ class SuiteSession:
             results = [run.result for run in self._campaign.results() if run.result is not None]
             shown = self._campaign.shown(self._campaign.settings.out)
             write_summary(terminalreporter, self._campaign.entries, results, shown)
+
+
+def _offered(config: pytest.Config) -> list[Any]:
+    try:
+        offered: list[Any] = config.hook.pytest_speval_adapters()
+    except Exception as error:
+        found = f"pytest_speval_adapters raised {type(error).__name__}: {error}"
+        raise UsageFault("adapter-not-callable", found) from error
+    return offered
 
 
 def _refuse_each(config: pytest.Config) -> None:
