@@ -74,6 +74,8 @@ def _refused(counts: Counts, audits: Sequence[Audit], max_failed: int) -> str | 
     for audit in audits:
         if audit.failed:
             return f"audit[{audit.name}] failed: {audit.headline}"
+    if not counts.planned:
+        return f"none of {counts.listed:,} listed clips is planned: there is nothing to measure"
     if counts.unattempted:
         return no_verdict(counts)
     lost = counts.failed + counts.unknown

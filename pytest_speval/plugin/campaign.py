@@ -27,6 +27,7 @@ from pytest_speval.tasks.registry import TASKS
 
 CODES = {
     "suite-repeated": "Two suite files have one name.",
+    "file-overlooked": "A suite or gate file would be left out: its name ends otherwise, or it is a link to nothing.",
     "override-unknown": "`--speval-set` names a suite that no file defines.",
 }
 INVALID, FAILED = 6, 1
@@ -55,8 +56,18 @@ class Campaign:
         Raises `UsageFault` or `FaultyFile` for what makes the session as a whole unusable. Faults of a single suite
         are kept for its collection.
         """
+        self._check_files()
         self._check_names()
         _ = self.gates
+
+    def _check_files(self) -> None:
+        """No suite or gate may be left out because of how its file is called."""
+        for path in self.settings.overlooked:
+            message = f"{self.shown(path)} is not read: end its name in .yaml, or set speval_suites or speval_gates"
+            raise UsageFault("file-overlooked", message)
+        for path in (*self.settings.suites, *self.settings.gates):
+            if not path.is_file():
+                raise UsageFault("file-overlooked", f"{self.shown(path)} is a link that leads to no file")
 
     def _check_names(self) -> None:
         named: dict[str, Path] = {}

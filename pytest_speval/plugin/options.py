@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,6 +44,7 @@ class Settings:
     out: Path
     suites: tuple[Path, ...]
     gates: tuple[Path, ...]
+    overlooked: tuple[Path, ...]
     overrides: tuple[str, ...]
     partial: bool
     quiet: bool
@@ -68,6 +69,7 @@ def read_settings(config: pytest.Config) -> Settings:
         out,
         _globbed(rootdir, config.getini("speval_suites")),
         _globbed(rootdir, config.getini("speval_gates")),
+        tuple(overlooked(rootdir, [*config.getini("speval_suites"), *config.getini("speval_gates")])),
         tuple(config.getoption("speval_set")),
         config.getoption("speval_partial"),
         config.get_verbosity() < 0,
@@ -88,7 +90,17 @@ def wanted_suites(config: pytest.Config) -> bool:
 
 
 def _globbed(rootdir: Path, patterns: list[str]) -> tuple[Path, ...]:
-    return tuple(sorted({path for pattern in patterns for path in rootdir.glob(pattern) if path.is_file()}))
+    found = {path for pattern in patterns for path in rootdir.glob(pattern)}
+    return tuple(sorted(path for path in found if path.is_file() or path.is_symlink()))
+
+
+def overlooked(rootdir: Path, patterns: Iterable[str]) -> list[Path]:
+    """Files that lie where suites or gates do and have YAML's other endings, so that no pattern finds them."""
+    patterns = list(patterns)
+    folders = {(rootdir / pattern).parent for pattern in patterns if "*" not in str(Path(pattern).parent)}
+    beside = {path for folder in folders if folder.is_dir() for path in folder.iterdir()}
+    found = set(_globbed(rootdir, patterns))
+    return sorted(path for path in beside - found if path.suffix.lower() in (".yml", ".yaml") and not path.is_dir())
 
 
 def _check_out(out: Path) -> None:

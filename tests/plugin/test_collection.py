@@ -121,6 +121,38 @@ def test_an_output_folder_that_is_a_file_is_a_usage_error(project: Project) -> N
     result.stderr.fnmatch_lines(["*--speval-out*out*no folder*"])
 
 
+@pytest.mark.parametrize("name", ["gates/all.yml", "gates/all.YAML", "suites/second.yml"])
+def test_a_file_that_no_pattern_finds_is_a_usage_error(
+    project: Project, distributed: tuple[str, ...], name: str
+) -> None:
+    project.write(["yes"])
+    (project.path / "gates").mkdir()
+    (project.path / name).write_text("gates: {}\n")
+    result = project.run(*distributed)
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"*{name} is not read: end its name in .yaml*"])
+
+
+def test_a_gate_file_that_is_a_link_to_nothing_is_a_usage_error(project: Project) -> None:
+    project.write(["yes"])
+    (project.path / "gates").mkdir()
+    (project.path / "gates/all.yaml").symlink_to("elsewhere.yaml")
+    result = project.run()
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*gates/all.yaml is a link that leads to no file*"])
+
+
+def test_a_suite_whose_clips_are_all_excluded_measures_nothing(project: Project) -> None:
+    project.write(["yes", "yes"], gates="")
+    suite = project.path / "suites/voice.yaml"
+    rule = "exclude_where: [{column: label, is: ['yes'], reason: none wanted}]"
+    text = suite.read_text().replace("manifest: clips.csv}", f"manifest: clips.csv, {rule}}}")
+    suite.write_text(text)
+    result = project.run()
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(["*none of 2 listed clips is planned: there is nothing to measure*"])
+
+
 def test_several_adapters_have_items_of_their_own(project: Project, distributed: tuple[str, ...]) -> None:
     project.write(["yes", "no"], references=["yes", "no"])
     (project.path / "other.json").write_text('{"c0": "no", "c1": "no"}')

@@ -290,8 +290,9 @@ def test_where_no_clip_came_back_no_quality_is_known(clips: list[Clip], labels: 
 def test_too_many_lost_clips_make_every_gate_invalid(clips: list[Clip], max_failed: int, rules: list[GateRule]) -> None:
     result = run(clips, *rules, max_failed=max_failed)
     lost = result.counts.failed + result.counts.unknown
-    assert (result.refused is not None) == (lost > max_failed)
-    if lost > max_failed:
+    refused = lost > max_failed or not result.counts.planned
+    assert (result.refused is not None) == refused
+    if refused:
         assert {verdict.verdict for verdict in result.verdicts} == {"invalid"}
         assert result.invalid
         assert not result.blocked
