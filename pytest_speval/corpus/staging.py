@@ -90,7 +90,7 @@ def _require_rule_for_absent(rules: LabelRules, clips: Clips, entry: str) -> Non
     cells = {clips.cells["label"][place] for place in clips.planned}
     present = {rules.reference_of(cell) for cell in cells if isinstance(cell, str)}
     absent = [label for label in rules.set if label not in present]
-    if absent and rules.absent is None:
+    if absent and rules.absent is None and cells:
         message = (
             f"no planned clip has {', '.join(absent)}: say `labels.absent: zero` or `omit`, or shorten `labels.set`"
         )

@@ -32,8 +32,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    from pytest_speval.plugin.options import wanted_suites
+    from pytest_speval.errors import UsageFault
+    from pytest_speval.plugin.options import refuse_lost_options, wanted_suites
 
+    try:
+        refuse_lost_options(session.config)
+    except UsageFault as fault:
+        raise pytest.UsageError(str(fault)) from fault
     if wanted_suites(session.config):
         from pytest_speval.plugin.session import SuiteSession
 

@@ -33,6 +33,10 @@ class Asking:
         self._inquiry = Inquiry(adapter, task, self._journal, question.batch)
         self._endings: dict[int, Ending] = {}
 
+    def remember(self, endings: Mapping[int, Ending]) -> None:
+        """Take over how clips ended elsewhere: what a worker that died has entered is not asked again."""
+        self._endings |= endings
+
     def ask(self, places: Sequence[int]) -> dict[int, Ending]:
         """The endings of clips by their place; excluded clips have none."""
         wanted = [place for place in places if self.question.excluded[place] is None]

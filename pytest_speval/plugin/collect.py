@@ -190,7 +190,8 @@ def _clip_items(parent: pytest.Collector, campaign: Campaign, subject: Subject) 
     if not isinstance(staged, Staged):
         return
     clips, planned = staged.clips, staged.clips.planned
-    size = subject.suite.keys.run.per_item or (1 if len(planned) <= SINGLY else TOGETHER)
+    keys = subject.suite.keys.run
+    size = keys.per_item or max(keys.batch, 1 if len(planned) <= SINGLY else TOGETHER)
     splits = set(clips.splits)
     one_split = splits.pop() if len(splits) == 1 else None
 

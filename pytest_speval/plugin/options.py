@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,12 @@ import pytest
 
 from pytest_speval.errors import UsageFault
 
-CODES = {"out-unusable": "The output folder is not a folder, or cannot be made."}
+CODES = {
+    "out-unusable": "The output folder is not a folder, or cannot be made.",
+    "out-taken-for-a-test": "`--speval-out DIR` in two words, where pytest would take DIR for a test path.",
+    "pattern-empty": "`speval_suites` or `speval_gates` is set, and no file fits.",
+}
+DEFAULTS = {"speval_suites": ["suites/*.yaml"], "speval_gates": ["gates/*.yaml"]}
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -30,8 +35,8 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="work on single clips: no verdict is wanted, gates are not judged",
     )
-    parser.addini("speval_suites", "where suite files lie", type="args", default=["suites/*.yaml"])
-    parser.addini("speval_gates", "where gate files lie", type="args", default=["gates/*.yaml"])
+    parser.addini("speval_suites", "where suite files lie", type="args", default=DEFAULTS["speval_suites"])
+    parser.addini("speval_gates", "where gate files lie", type="args", default=DEFAULTS["speval_gates"])
     parser.addini("speval_out", "where evidence and reports go", type="string", default=".speval")
 
 
@@ -69,7 +74,7 @@ def read_settings(config: pytest.Config) -> Settings:
         out,
         _globbed(rootdir, config.getini("speval_suites")),
         _globbed(rootdir, config.getini("speval_gates")),
-        tuple(overlooked(rootdir, [*config.getini("speval_suites"), *config.getini("speval_gates")])),
+        tuple(overlooked(rootdir, config.getini("speval_suites"), config.getini("speval_gates"))),
         tuple(config.getoption("speval_set")),
         config.getoption("speval_partial"),
         config.get_verbosity() < 0,
@@ -94,13 +99,31 @@ def _globbed(rootdir: Path, patterns: list[str]) -> tuple[Path, ...]:
     return tuple(sorted(path for path in found if path.is_file() or path.is_symlink()))
 
 
-def overlooked(rootdir: Path, patterns: Iterable[str]) -> list[Path]:
-    """Files that lie where suites or gates do and have YAML's other endings, so that no pattern finds them."""
-    patterns = list(patterns)
-    folders = {(rootdir / pattern).parent for pattern in patterns if "*" not in str(Path(pattern).parent)}
-    beside = {path for folder in folders if folder.is_dir() for path in folder.iterdir()}
-    found = set(_globbed(rootdir, patterns))
+def overlooked(rootdir: Path, suites: list[str], gates: list[str]) -> list[Path]:
+    """YAML files that lie beside suites, or anywhere below the folders of gates, and that no pattern finds."""
+    beside = {path for folder in _folders(rootdir, suites) for path in folder.iterdir()}
+    beside |= {path for folder in _folders(rootdir, gates) for path in folder.rglob("*")}
+    found = {*_globbed(rootdir, suites), *_globbed(rootdir, gates)}
     return sorted(path for path in beside - found if path.suffix.lower() in (".yml", ".yaml") and not path.is_dir())
+
+
+def _folders(rootdir: Path, patterns: list[str]) -> set[Path]:
+    folders = {(rootdir / pattern).parent for pattern in patterns if "*" not in str(Path(pattern).parent)}
+    return {folder for folder in folders if folder.is_dir() and folder != rootdir}
+
+
+def refuse_lost_options(config: pytest.Config) -> None:
+    """Raise `UsageFault` for options that would quietly make this a session without suites or gates."""
+    for name, default in DEFAULTS.items():
+        patterns = config.getini(name)
+        if patterns != default and not _globbed(config.rootpath, patterns):
+            message = f"{name} is {' '.join(patterns)}, and no file below {config.rootpath} fits"
+            raise UsageFault("pattern-empty", message)
+    out, here = config.getoption("speval_out"), config.invocation_params.dir
+    apart = out and str(out) in map(str, config.invocation_params.args)
+    if apart and (here / out).exists() and not wanted_suites(config):
+        message = f"write --speval-out={out}: in two words pytest takes the folder for a test path"
+        raise UsageFault("out-taken-for-a-test", message)
 
 
 def _check_out(out: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from time import monotonic
 
@@ -21,7 +20,7 @@ from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.corpus.staging import Staged, Unstaged, contract
 from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.canonical import canonical
-from pytest_speval.evidence.ending import Ending, endings_of
+from pytest_speval.evidence.ending import UNATTEMPTED, Ending, endings_of
 from pytest_speval.evidence.folder import RunFolder, write_whole
 from pytest_speval.evidence.plan import Question
 from pytest_speval.judge.judgement import judge
@@ -34,7 +33,7 @@ from pytest_speval.reports.document import Times, out_document
 from pytest_speval.reports.markdown import markdown_report
 from pytest_speval.reports.summary import Entry
 
-CODES = {"result-unreadable": "A written report cannot be read back as strict JSON."}
+CODES = {"interrupted": "The audits of a suite were interrupted."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,7 @@ class Orders:
     abstains: tuple[int, ...] = ()
     bytes_sha256: Sequence[str | None] = ()
     heard: bool = False
+    recorded: bool = False
 
     def write(self, path: Path) -> None:
         """Leave the orders for workers; they appear whole."""
@@ -76,25 +76,31 @@ class Run:
         self._out = out
         self._environ = environ
         self._asking: Asking | None = None
+        self._begun = False
+        self._prepared: Prepared | None = None
         self._clock = 0.0
         self.started = datetime.now(UTC)
         self.folder: RunFolder | None = None
         self.entry: Entry | None = None
         self.result: Result | None = None
 
-    @cached_property
+    @property
     def prepared(self) -> Prepared | None:
-        """The audited plan, or None where the corpus is not there."""
-        return prepare(self.subject, self.staged, self._environ) if isinstance(self.staged, Staged) else None
+        """The audited plan, made once; None where the corpus is not there, or an interrupt came between."""
+        if not self._begun and isinstance(self.staged, Staged):
+            self._begun = True
+            self._prepared = prepare(self.subject, self.staged, self._environ)
+        return self._prepared
 
     @property
     def audits(self) -> tuple[Audit, ...]:
         """Every audit, made once."""
         if self.prepared is not None:
             return self.prepared.audits
-        assert isinstance(self.staged, Unstaged)
-        missing = Finding("error", self.staged.code, self.staged.message)
-        return (Audit("corpus", (missing,)), Audit("adapter", ()))
+        code, message = "interrupted", "the audits were interrupted"
+        if isinstance(self.staged, Unstaged):
+            code, message = self.staged.code, self.staged.message
+        return (Audit("corpus", (Finding("error", code, message),)), Audit("adapter", ()))
 
     @property
     def skipped(self) -> str | None:
@@ -137,6 +143,7 @@ class Run:
             tuple(sorted(question.abstains)),
             question.bytes_sha256,
             question.audio is not None,
+            bool(question.adapter["recorded"]),
         )
 
     def ask(self, places: Sequence[int]) -> dict[int, Ending]:
@@ -210,7 +217,7 @@ def join(subject: Subject, staged: Staged, orders: Orders, worker: str, environ:
     question = Question(
         task=subject.task.word.name,
         corpus={},
-        adapter={},
+        adapter={"recorded": orders.recorded},
         splits=clips.splits,
         ids=clips.ids,
         split_given=clips.split_given,
@@ -220,8 +227,12 @@ def join(subject: Subject, staged: Staged, orders: Orders, worker: str, environ:
         abstains=frozenset(orders.abstains),
         batch=subject.suite.keys.run.batch,
     )
+    folder = RunFolder(Path(orders.folder))
+    known = dict(zip(question.planned, endings_of(question, folder.journal_lines()), strict=True))
     adapter = subject.build(environ)
     bound = contract(subject.suite.keys.corpus.audio, getattr(adapter, "sample_rate", None)) if orders.heard else None
     hearing = Hearing(staged.root, clips.audio, bound, orders.bytes_sha256)
-    journal = RunFolder(Path(orders.folder)).journals / f"{worker}.jsonl"
-    return Asking(question, subject.task, adapter, hearing, journal, warm_up(adapter))
+    facts = warm_up(adapter)
+    asking = Asking(question, subject.task, adapter, hearing, folder.journals / f"{worker}.jsonl", facts)
+    asking.remember({place: ending for place, ending in known.items() if ending is not UNATTEMPTED})
+    return asking

@@ -16,7 +16,7 @@ from pytest_speval.suite.gate_check import gate_faults, metric_faults, metric_wo
 from pytest_speval.suite.label_check import declared, label_faults
 from pytest_speval.suite.scalars import AMBIGUOUS
 from pytest_speval.suite.shape import nearest
-from pytest_speval.suite.tree import Entry, Items, Keys, Node, Table, entries_of, fault_at, find, text_of
+from pytest_speval.suite.tree import Entry, Items, Keys, Node, Table, entries_of, fault_at, find, number_of, text_of
 from pytest_speval.suite.variables import malformed
 from pytest_speval.suite.vocabulary import TaskWord, Vocabulary
 
@@ -86,6 +86,10 @@ def _sections(root: Table, task: TaskWord | None) -> Iterator[Fault]:
     if missing is not None and text_of(missing) == "worst" and task.missing == "withhold":
         what = f"the task {task.name} has no worst answer: an estimate is withheld until every clip answered"
         yield fault_at(missing, "contradiction", what, ("run", "missing"))
+    batch, items = find(root, "run", "batch"), number_of(find(root, "run", "per_item"))
+    if batch is not None and items is not None and items.is_integer() and (number_of(batch) or 0) > items:
+        what = f"an item of {items:g} clips never makes a batch of {number_of(batch):g}: raise run.per_item"
+        yield fault_at(batch, "contradiction", what, ("run", "batch"))
     for keys in unwanted.values():
         entry = entries_of(find(root, *keys[:-1])).get(str(keys[-1]))
         if entry is not None:

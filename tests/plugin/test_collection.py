@@ -121,12 +121,12 @@ def test_an_output_folder_that_is_a_file_is_a_usage_error(project: Project) -> N
     result.stderr.fnmatch_lines(["*--speval-out*out*no folder*"])
 
 
-@pytest.mark.parametrize("name", ["gates/all.yml", "gates/all.YAML", "suites/second.yml"])
+@pytest.mark.parametrize("name", ["gates/all.yml", "gates/all.YAML", "gates/sub/all.yaml", "suites/second.yml"])
 def test_a_file_that_no_pattern_finds_is_a_usage_error(
     project: Project, distributed: tuple[str, ...], name: str
 ) -> None:
     project.write(["yes"])
-    (project.path / "gates").mkdir()
+    (project.path / "gates/sub").mkdir(parents=True)
     (project.path / name).write_text("gates: {}\n")
     result = project.run(*distributed)
     assert result.ret == 4
@@ -151,6 +151,30 @@ def test_a_suite_whose_clips_are_all_excluded_measures_nothing(project: Project)
     result = project.run()
     assert result.ret == 6
     result.stdout.fnmatch_lines(["*none of 2 listed clips is planned: there is nothing to measure*"])
+
+
+@pytest.mark.parametrize("name", ["speval_suites", "speval_gates"])
+def test_a_pattern_that_fits_no_file_is_a_usage_error(project: Project, name: str) -> None:
+    project.write(["no"])
+    result = project.run("-o", f"{name}=elsewhere/*.yaml")
+    assert result.ret == 4
+    result.stderr.fnmatch_lines([f"*{name} is elsewhere/*pattern-empty*"])
+
+
+def test_an_output_folder_cannot_hide_the_suites(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+    project.write(["no"] * 4)
+    out = tmp_path_factory.mktemp("out")
+    result = project.run("--speval-out", str(out))
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*write --speval-out=*"])
+    assert project.run(f"--speval-out={out}").ret == 1
+
+
+def test_a_batch_has_items_that_can_hold_it(project: Project) -> None:
+    project.write(["yes"] * 5, extra="run: {batch: 3}")
+    listed = project.run("--collect-only", "-q").stdout.str()
+    assert "clips[0..2]" in listed
+    assert "clips[3..4]" in listed
 
 
 def test_several_adapters_have_items_of_their_own(project: Project, distributed: tuple[str, ...]) -> None:

@@ -64,6 +64,15 @@ def test_a_dying_worker_costs_its_clip_only(project: Project) -> None:
     assert [row["id"] for row in rows if row["status"] == "unknown"] == ["c7"]
 
 
+def test_a_clip_that_killed_its_worker_is_not_asked_again(project: Project) -> None:
+    project.write(["yes"] * 3 + ["die"] + ["yes"] * 8, extra="run: {max_failed: 12}")
+    project.run("-n", "1", "--dist", "loadfile")
+    assert project.calls.count("c3") == 1
+    document = project.document()
+    assert document["counts"]["unknown"] == 1
+    assert document["gates"][0]["verdict"] == "pass"
+
+
 def test_a_worker_that_may_not_be_replaced_leaves_no_verdict(project: Project) -> None:
     project.write(["yes"] * 7 + ["die"] + ["yes"] * 52)
     result = project.run("-n", "1", "--max-worker-restart", "0")
