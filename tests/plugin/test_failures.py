@@ -110,6 +110,30 @@ def test_evidence_that_cannot_be_written_gives_no_verdict(project: Project) -> N
     result.stdout.fnmatch_lines(["*folder-unwritable*"])
 
 
+def test_a_summary_that_cannot_be_written_gives_no_verdict(project: Project) -> None:
+    project.write(["yes"] * 4, gates="")
+    (project.path / ".speval/summary.json").mkdir(parents=True)
+    result = project.run()
+    assert result.ret == 6
+    result.stdout.fnmatch_lines(["*cannot write*summary.json*folder-unwritable*"])
+
+
+def test_a_clip_that_changes_after_the_audit_is_not_asked(project: Project, distributed: tuple[str, ...]) -> None:
+    project.write(["yes"] * 6)
+    conftest = project.path / "conftest.py"
+    change = "(HERE / '5.wav').write_bytes((HERE / '4.wav').read_bytes())"
+    conftest.write_text(
+        conftest.read_text().replace(
+            "    def __init__", f"    def warm_up(self):\n        {change}\n\n    def __init__"
+        )
+    )
+    result = project.run(*distributed)
+    assert result.ret == 6
+    assert sorted(project.calls) == ["c0", "c1", "c2", "c3", "c4"]
+    assert project.document()["counts"]["failed"] == 1
+    result.stdout.fnmatch_lines(["*c5: failed: changed-since-audit: 5.wav is not the file that was audited*"])
+
+
 def test_a_gate_above_the_ceiling_is_invalid(project: Project) -> None:
     project.write(["yes"] * 4, gates="gates: {f1: {metric: macro_f1, min: 0.9, why: high}}")
     result = project.run()
