@@ -27,6 +27,38 @@ class Vad(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What calls cost, or at most may cost; seconds of sound are rounded up per clip, so sums stay whole."""
+
+    requests: int = 1
+    audio_seconds: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.requests + other.requests,
+            self.audio_seconds + other.audio_seconds,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a remote model sent beside its answer; the journal keeps it.
+
+    `body` is the whole response as JSON data, without headers. `revision` is the model revision that the response
+    names, None where it names none. `usage` is what was really used.
+    """
+
+    body: Any = None
+    request_id: str | None = None
+    revision: str | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class EmotionRead:
     """One answer to an emotion question; with neither label, scores nor vad it abstains.
 
@@ -38,6 +70,7 @@ class EmotionRead:
     scores: Mapping[str, float] | None = None
     vad: Vad | None = None
     latency_ms: float | None = None
+    response: Response | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +115,7 @@ class Traits:
     labels: tuple[str, ...] | None
     sample_rate: int | None
     recorded: bool
+    billable: bool = False
 
 
 def traits(adapter: object, use: str) -> Traits:
@@ -93,6 +127,7 @@ def traits(adapter: object, use: str) -> Traits:
         None if labels is None else tuple(labels),
         getattr(adapter, "sample_rate", None),
         isinstance(adapter, Recorded),
+        bool(getattr(adapter, "billable", False)),
     )
 
 

@@ -92,13 +92,38 @@ class AdapterSection(Keys):
     assets: Mapping[str, Sha256] = {}
 
 
+class Rates(Keys):
+    """US dollars for so many tokens (`per`) in and out, as published on a day."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+    per: Annotated[int, Field(ge=1)] = 1_000_000
+    as_of: datetime.date
+
+
+class Budget(Keys):
+    """Caps over all calls for one question; audio seconds are rounded up per clip."""
+
+    requests: Annotated[int, Field(ge=0)] | None = None
+    audio_seconds: Annotated[int, Field(ge=0)] | None = None
+    usd: Annotated[float, Field(ge=0)] | None = None
+    rates: Rates | None = None
+
+
 class Run(Keys):
-    """How the clips are asked. Without `per_item`: 1 up to 1,000 planned clips, else 64."""
+    """How the clips are asked. Without `per_item`: 1 up to 1,000 planned clips, else 64.
+
+    `timeout` is in seconds per call. Without `once`, only a billable adapter is asked once for ever.
+    """
 
     per_item: Annotated[int, Field(ge=1)] | Literal["all"] | None = None
     batch: Annotated[int, Field(ge=1)] = 1
+    once: bool | None = None
+    timeout: Annotated[float, Field(gt=0)] = 30.0
     max_failed: Annotated[int, Field(ge=0)] = 0
     missing: Literal["worst", "withhold"] | None = None
+    locked: bool = False
+    budget: Budget | None = None
 
 
 class Interval(Keys):
