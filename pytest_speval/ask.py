@@ -29,11 +29,12 @@ MESSAGE_LIMIT = 2000
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One planned clip, ready to be asked; `hear` gives the samples and their rate."""
+    """One planned clip, ready to be asked for the so-manieth time; `hear` gives the samples and their rate."""
 
     split: str
     id: str
     hear: Callable[[], tuple[Any, int]]
+    attempt: int = 1
 
 
 class Method(Protocol):
@@ -83,7 +84,7 @@ class Inquiry:
         return self._end(clip, read, elapsed)
 
     def _ask_one(self, clip: Asked) -> Ending:
-        self._journal.entered(clip.split, clip.id)
+        self._journal.entered(clip.split, clip.id, clip.attempt)
         try:
             pcm, rate = clip.hear()
             started = time.perf_counter_ns()
@@ -95,7 +96,7 @@ class Inquiry:
 
     def _ask_batch(self, clips: Sequence[Asked]) -> list[Ending]:
         for clip in clips:
-            self._journal.entered(clip.split, clip.id)
+            self._journal.entered(clip.split, clip.id, clip.attempt)
         try:
             heard = [clip.hear() for clip in clips]
             rate = _one_rate([rate for _, rate in heard])
@@ -113,20 +114,27 @@ class Inquiry:
         try:
             answer, reported = self._task.record(read)
         except AnswerFault as fault:
-            ending = Ending("failed", {"raw": _shown(repr, read)}, fault.code, legible(fault.message), elapsed)
+            ending = Ending(
+                "failed",
+                {"raw": _shown(repr, read)},
+                fault.code,
+                legible(fault.message),
+                elapsed,
+                attempts=clip.attempt,
+            )
             self._journal.failed(clip.split, clip.id, ending)
             return ending
         except BaseException as error:
             return self._fail(clip, tamed(error))
-        ending = Ending("returned", answer, microseconds=elapsed, reported_ms=reported)
+        ending = Ending("returned", answer, microseconds=elapsed, reported_ms=reported, attempts=clip.attempt)
         self._journal.returned(clip.split, clip.id, ending)
         return ending
 
     def _fail(self, clip: Asked, error: Exception) -> Ending:
         if isinstance(error, AnswerFault | AudioFault | AdapterFault):
-            ending = Ending("failed", code=error.code, message=legible(error.message))
+            ending = Ending("failed", code=error.code, message=legible(error.message), attempts=clip.attempt)
         else:
-            ending = Ending("failed", code="raised", message=_told(error))
+            ending = Ending("failed", code="raised", message=_told(error), attempts=clip.attempt)
         self._journal.failed(clip.split, clip.id, ending)
         return ending
 

@@ -11,8 +11,9 @@ from pytest_speval.audit.finding import Audit
 from pytest_speval.corpus.labels import LabelRules
 from pytest_speval.evidence.ending import UNATTEMPTED, UNKNOWN, Ending
 from pytest_speval.evidence.plan import Plan, Question
+from pytest_speval.judge.bench import Bench
 from pytest_speval.judge.judgement import judge
-from pytest_speval.judge.result import Bench, Result
+from pytest_speval.judge.result import Result
 from pytest_speval.judge.sample import IntervalRule
 from pytest_speval.reports.document import Times
 from pytest_speval.suite.gate import GateRule, Place, Waiver

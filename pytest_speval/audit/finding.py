@@ -58,3 +58,8 @@ class Audit:
         """Plain data, as it stands in `audits.json`."""
         verdict = "fail" if self.failed else "pass"
         return {"name": self.name, "verdict": verdict, "findings": [finding.as_dict() for finding in self.findings]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Audit:
+        """The audit a dict was made from."""
+        return cls(data["name"], tuple(map(Finding.from_dict, data["findings"])))

@@ -66,7 +66,7 @@ def audit_adapter(adapter: Any, request: Request) -> Fit:
     facts: Mapping[str, Any] = {}
     try:
         said = traits(adapter, request.use)
-        identity, missing = describe(said.identity)
+        identity, missing = describe(said.identity, said.labels)
         findings += missing or _abilities(adapter, said, request)
         if not findings:
             facts = warm_up(adapter)
@@ -84,7 +84,7 @@ def broken(use: str, error: BaseException) -> Finding:
     return Finding("error", "adapter-broken", f"{use}: {type(tame).__name__}: {tame}")
 
 
-def describe(identity: Identity) -> tuple[dict[str, Any], list[Finding]]:
+def describe(identity: Identity, labels: tuple[str, ...] | None = None) -> tuple[dict[str, Any], list[Finding]]:
     """An identity as plain data with its files' digests, and a finding for each file that is not there."""
     files: dict[str, str] = {}
     missing = []
@@ -94,7 +94,8 @@ def describe(identity: Identity) -> tuple[dict[str, Any], list[Finding]]:
             files[name] = sha256_of(path)
         else:
             missing.append(Finding("error", "model-missing", f"no model file {path}"))
-    said = {"name": identity.name, "version": identity.version, "revision": identity.revision}
+    said: dict[str, Any] = {"name": identity.name, "version": identity.version, "revision": identity.revision}
+    said["labels"] = None if labels is None else list(labels)
     return said | {"components": dict(identity.components), "files": files}, missing
 
 
@@ -139,15 +140,16 @@ def _abilities(adapter: Any, said: Traits, request: Request) -> list[Finding]:
         message = f"run.batch is {request.batch}, and {request.use} has no method `{request.method}_batch`"
         findings.append(Finding("error", "no-batch", message))
     if request.labels is not None:
-        findings += _reach(said, request.labels, request.supported)
+        findings += reach(said.labels, request.labels, request.supported)
     return findings
 
 
-def _reach(said: Traits, labels: LabelRules, supported: frozenset[str]) -> list[Finding]:
+def reach(said: Sequence[str] | None, labels: LabelRules, supported: frozenset[str]) -> list[Finding]:
+    """Whether the labels that an adapter says it has can lead to every label that references have."""
     if isinstance(labels.projection, AxesProjection):
         names, strict = labels.projection.labels, False
-    elif said.labels is not None:
-        names, strict = said.labels, True
+    elif said is not None:
+        names, strict = tuple(said), True
     else:
         return []
     strange = [name for name in names if strict and labels.answer_of(name) == OUTSIDE]

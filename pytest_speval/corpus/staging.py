@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_speval.corpus.clips import Clips, list_clips
+from pytest_speval.corpus.clips import Cell, Clips, list_clips
 from pytest_speval.corpus.contract import Contract
 from pytest_speval.corpus.entry import resolve_entry
 from pytest_speval.corpus.labels import LabelRules
@@ -81,16 +81,29 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
             raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
     clips = list_clips(manifest, chosen, rules, needed, lambda name: resolve_entry(root, name))
     if rules is not None:
-        _require_rule_for_absent(rules, clips, entry)
+        _require_rule_for_absent(rules, clips.cells["label"], clips.planned, entry)
     return Staged(root, clips)
 
 
-def _require_rule_for_absent(rules: LabelRules, clips: Clips, entry: str) -> None:
+def require_rules(rules: LabelRules, cells: Sequence[Cell], planned: Sequence[int], entry: str) -> None:
+    """Every planned reference needs a rule, and the suite must say how a label without references counts.
+
+    Raises `FaultyFile`.
+    """
+    present = {cell for place in planned if isinstance(cell := cells[place], str)}
+    strange = sorted(cell for cell in present if rules.reference_of(cell) is None)
+    if strange:
+        message = f"the label `{strange[0]}` has no rule: add it to `labels.reference` or `labels.drop`"
+        raise FaultyFile([Fault(entry, 0, 0, "label-unknown", message)])
+    _require_rule_for_absent(rules, cells, planned, entry)
+
+
+def _require_rule_for_absent(rules: LabelRules, cells: Sequence[Cell], planned: Sequence[int], entry: str) -> None:
     """A declared label without references changes what macro_f1 means, so the suite must say how it counts."""
-    cells = {clips.cells["label"][place] for place in clips.planned}
-    present = {rules.reference_of(cell) for cell in cells if isinstance(cell, str)}
+    said = {cells[place] for place in planned}
+    present = {rules.reference_of(cell) for cell in said if isinstance(cell, str)}
     absent = [label for label in rules.set if label not in present]
-    if absent and rules.absent is None and cells:
+    if absent and rules.absent is None and said:
         message = (
             f"no planned clip has {', '.join(absent)}: say `labels.absent: zero` or `omit`, or shorten `labels.set`"
         )

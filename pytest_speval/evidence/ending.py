@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from pytest_speval.errors import EvidenceFault
@@ -26,10 +26,16 @@ class Ending:
     message: str | None = None
     microseconds: int | None = None
     reported_ms: float | None = None
+    attempts: int = 1
 
 
 UNKNOWN = Ending("unknown", code="never-came-back", message="the call was entered and never came back")
-UNATTEMPTED = Ending("unattempted", code="not-asked", message="never asked in this run")
+RESERVED = Ending("unknown", code="never-came-back", message="the call was paid for and never came back")
+UNATTEMPTED = Ending("unattempted", code="not-asked", message="never asked in this run", attempts=0)
+
+SILENT = frozenset({"opened", "saved"})
+"""Events that say nothing of where a clip ended."""
+BEGINNINGS = {"reserved": RESERVED, "entered": UNKNOWN}
 
 
 def settled(question: Question, place: int) -> Ending | None:
@@ -43,21 +49,54 @@ def settled(question: Question, place: int) -> Ending | None:
 
 
 def endings_of(question: Question, lines: Iterable[Mapping[str, Any]]) -> list[Ending]:
-    """Where each planned clip ended, from the lines of all journals.
+    """Where each planned clip ended, from the lines of all journals, in whatever order these are read.
 
-    A clip that no line names is `unattempted`. A clip that is asked twice is a fault: no call is ever repeated.
-    Recorded answers are looked up, not asked for: they end without having been entered.
+    A clip that no line names is `unattempted`. A call that never came back may be followed by another attempt, which
+    then counts; anything else that is told twice is a fault. Recorded answers are looked up, not asked for: they end
+    without having been entered.
     """
-    endings = [settled(question, place) or UNATTEMPTED for place in question.planned]
-    places, before_end = question.places, UNATTEMPTED if question.adapter.get("recorded") else UNKNOWN
+    places, later = question.places, dict[tuple[int, int], Ending]()
+    first: list[Ending] = [UNATTEMPTED] * len(places)
+    expected = UNATTEMPTED if question.adapter.get("recorded") else UNKNOWN
     for line in lines:
         event = line["event"]
-        if event == "opened":
+        if event in SILENT:
             continue
-        place = places.get((line["split"], line["id"]))
-        if place is None or endings[place] is not (UNATTEMPTED if event == "entered" else before_end):
+        place, attempt = places.get((line["split"], line["id"])), line.get("attempt", 1)
+        if place is None:
+            raise EvidenceFault("journal-foreign", f"{event} {line['split']}/{line['id']}: no such clip is planned")
+        known = first[place] if attempt == 1 else later.get((place, attempt), UNATTEMPTED)
+        ending = BEGINNINGS.get(event)
+        fits = known is expected or known is RESERVED if ending is None else known is UNATTEMPTED
+        if not fits and (event != "entered" or known is not RESERVED):
             raise EvidenceFault("journal-foreign", f"{event} {line['split']}/{line['id']} is out of place")
-        endings[place] = UNKNOWN if event == "entered" else _ending(event, line)
+        ending = ending or _ending(event, line)
+        if attempt == 1:
+            first[place] = ending
+        else:
+            later[place, attempt] = ending
+    return _settled(question, _latest(question, first, later))
+
+
+def _latest(question: Question, first: list[Ending], later: Mapping[tuple[int, int], Ending]) -> list[Ending]:
+    """The last attempt of each clip; only what never came back may have been asked again."""
+    for place, attempt in sorted(later):
+        if first[place].state != "unknown" or first[place].attempts != attempt - 1:
+            split, name = question.identity(question.planned[place])
+            raise EvidenceFault("journal-foreign", f"attempt {attempt} of {split}/{name} is out of place")
+        first[place] = replace(later[place, attempt], attempts=attempt)
+    return first
+
+
+def _settled(question: Question, endings: list[Ending]) -> list[Ending]:
+    """The endings with those that a rule settled; no call may stand beside them."""
+    for number, place in enumerate(question.planned if question.condemned or question.abstains else ()):
+        ending = settled(question, place)
+        if ending is not None:
+            if endings[number] is not UNATTEMPTED:
+                split, name = question.identity(place)
+                raise EvidenceFault("journal-foreign", f"{split}/{name} was asked, though a rule had settled it")
+            endings[number] = ending
     return endings
 
 

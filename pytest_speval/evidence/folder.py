@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -13,7 +14,10 @@ from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.canonical import canonical
 from pytest_speval.evidence.journal import read_journal
 
-CODES = {"folder-unwritable": "A run folder cannot be made or written below the output folder."}
+CODES = {
+    "folder-unwritable": "A run folder cannot be made or written below the output folder.",
+    "folder-gone": "A run folder was removed while its run was on.",
+}
 
 
 class RunFolder:
@@ -36,9 +40,33 @@ class RunFolder:
             raise EvidenceFault("folder-unwritable", f"cannot make {folder.path}: {error.strerror}") from error
         return folder
 
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+        return self.path.name
+
+    def new_journal(self, process: str) -> Path:
+        """A file that no journal has yet, for one process: `gw0.jsonl`, after a resume `gw0.2.jsonl`."""
+        taken = {path.name for path in self.journals.glob("*.jsonl")}
+        names = (f"{process}{'' if number == 1 else f'.{number}'}.jsonl" for number in itertools.count(1))
+        return self.journals / next(name for name in names if name not in taken)
+
+    def copy_journals(self, source: RunFolder, prefix: str) -> None:
+        """Take over the journals of another folder, byte by byte; torn ends come along."""
+        for path in source.journal_files():
+            write_whole(self.journals / f"{prefix}{path.name}", path.read_bytes())
+
+    def journal_files(self) -> list[Path]:
+        """The journals, by name; raises `EvidenceFault` where the folder is gone."""
+        if not self.journals.is_dir():
+            raise EvidenceFault(
+                "folder-gone", f"{self.journals} is not there any more: the evidence of this run is lost"
+            )
+        return sorted(self.journals.glob("*.jsonl"))
+
     def journal_lines(self) -> Iterator[dict[str, Any]]:
         """The lines of all journals, file by file; raises `EvidenceFault` for a damaged one."""
-        for path in sorted(self.journals.glob("*.jsonl")):
+        for path in self.journal_files():
             yield from read_journal(path)
 
     def write_json(self, name: str, value: Any) -> None:

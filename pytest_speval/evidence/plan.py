@@ -7,12 +7,13 @@ hosts, paths, worker counts or a selection of clips.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from pytest_speval.corpus.clips import Cell
 from pytest_speval.evidence.canonical import digest
+from pytest_speval.evidence.difference import differences
 
 SCHEMA = 1
 
@@ -22,8 +23,9 @@ class Question:
     """A task asked of one model about listed clips, as equally long columns in manifest order.
 
     `excluded` holds a reason or None. `condemned` maps a clip's place to the finding (code, message) that made it
-    fail without a call; `abstains` holds the places of clips that a rule of the suite answers with no choice. `frames`
-    and `rates` are those of the stored sound, empty where there is none.
+    fail without a call; `abstains` holds the places of clips that a rule of the suite answers with no choice.
+    `entries` name the sound files below the corpus' root, `frames` and `rates` are those of the stored sound; they
+    are empty where there is none.
     """
 
     task: str
@@ -34,6 +36,7 @@ class Question:
     split_given: bool
     cells: Mapping[str, Sequence[Cell]]
     excluded: Sequence[str | None]
+    entries: Sequence[str] = ()
     bytes_sha256: Sequence[str | None] = ()
     samples_sha256: Sequence[str | None] = ()
     frames: Sequence[int | None] = ()
@@ -53,8 +56,8 @@ class Question:
             "cells": dict(self.cells),
         }
         if self.audio is not None:
-            clips |= {"bytes_sha256": self.bytes_sha256, "samples_sha256": self.samples_sha256}
-            clips |= {"frames": self.frames, "rate": self.rates}
+            clips |= {"audio": self.entries, "bytes_sha256": self.bytes_sha256}
+            clips |= {"samples_sha256": self.samples_sha256, "frames": self.frames, "rate": self.rates}
         return {
             "task": self.task,
             "corpus": dict(self.corpus),
@@ -86,6 +89,7 @@ class Question:
             split_given=data["split_given"],
             cells=cells,
             excluded=clips["excluded"],
+            entries=clips.get("audio", ()),
             bytes_sha256=clips.get("bytes_sha256", ()),
             samples_sha256=clips.get("samples_sha256", ()),
             frames=clips.get("frames", ()),
@@ -130,28 +134,85 @@ class Question:
 
 @dataclass(frozen=True)
 class Plan:
-    """A question and the rules it is judged by."""
+    """A question and the rules it is judged by.
+
+    `title` is the adapter's name where a suite has several. `post_hoc` names what differs from the plan under which
+    the clips were asked, whose digest is `asked_under` then. `shard` (number, of how many) says which clips a folder
+    is about. Neither these nor `written`, the adapter's file keys as they stand in the suite, enter a digest.
+    """
 
     suite: str
     question: Question
     rules: Mapping[str, Any]
     versions: Mapping[str, str]
+    title: str | None = None
+    written: Mapping[str, str] = field(default_factory=dict)
+    post_hoc: tuple[str, ...] = ()
+    asked_under: str | None = None
+    shard: tuple[int, int] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as it stands in `plan.json`."""
         return {
             "schemaVersion": SCHEMA,
             "suite": self.suite,
+            "title": self.title,
             "question": self.question.as_dict(),
             "questionSha256": self.question.digest,
             "rules": dict(self.rules),
             "versions": dict(self.versions),
             "planSha256": self.digest,
+            "written": dict(self.written),
+            "postHoc": list(self.post_hoc),
+            "askedUnder": self.asked_under,
+            "shard": None if self.shard is None else list(self.shard),
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Plan:
+        """The plan that a dict was made from; its digests are computed anew."""
+        return cls(
+            suite=data["suite"],
+            question=Question.from_dict(data["question"]),
+            rules=data["rules"],
+            versions=data["versions"],
+            title=data["title"],
+            written=data["written"],
+            post_hoc=tuple(data["postHoc"]),
+            asked_under=data["askedUnder"],
+            shard=None if data["shard"] is None else (data["shard"][0], data["shard"][1]),
+        )
+
+    def of_shard(self, shard: tuple[int, int] | None) -> Plan:
+        """The same plan for a folder that is about one shard."""
+        return replace(self, shard=shard)
+
+    def after(self, first: Plan) -> Plan:
+        """This plan for answers that were given under an earlier one: what differs is post hoc."""
+        if self.digest in (first.digest, first.asked_under):
+            return replace(self, shard=first.shard, written=first.written)
+        then = {"rules": first.rules, "versions": first.versions}
+        now = {"rules": self.rules, "versions": self.versions}
+        changed = {found.told("then") for found in differences(then, now)}
+        return replace(
+            self,
+            shard=first.shard,
+            written=first.written,
+            post_hoc=tuple(sorted(changed.union(first.post_hoc, self.post_hoc))),
+            asked_under=self.asked_under or first.asked_under or first.digest,
+        )
+
+    @property
+    def subject(self) -> str:
+        """The suite's name, with the adapter's where there are several."""
+        return self.suite if self.title is None else f"{self.suite}[{self.title}]"
 
     @cached_property
     def digest(self) -> str:
         """The SHA-256 that a lock goes by."""
-        return digest(
-            {"suite": self.suite, "question": self.question.digest, "rules": self.rules, "versions": self.versions}
-        )
+        return plan_digest(self.suite, self.question.digest, self.rules, self.versions)
+
+
+def plan_digest(suite: str, question: str, rules: Mapping[str, Any], versions: Mapping[str, str]) -> str:
+    """The digest of a plan from the digest of its question."""
+    return digest({"suite": suite, "question": question, "rules": rules, "versions": versions})

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from pytest_speval.audit.finding import Audit
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Plan, Question
+from pytest_speval.evidence.shard import Shard, dealt
 from pytest_speval.gates import Standing, judge_gate
+from pytest_speval.judge.bench import Bench
 from pytest_speval.judge.estimation import RATES, estimate_all
-from pytest_speval.judge.result import Bench, Result, no_verdict
+from pytest_speval.judge.result import Result, no_verdict
 from pytest_speval.judge.rows import Rows
 from pytest_speval.judge.sample import Sample
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
 from pytest_speval.scoring.flips import ratio_flips
-from pytest_speval.tasks.base import Reading, Task
+from pytest_speval.tasks.base import Reading, Status, Task
+
+STATUSES: tuple[Status, ...] = ("answered", "abstained", "failed", "unknown", "unattempted")
 
 
 def judge(
@@ -28,7 +33,7 @@ def judge(
     *,
     partial: bool = False,
 ) -> Result:
-    """Judge the endings of a question's planned clips; a partial result has no verdicts."""
+    """Judge the endings of a question's planned clips; a partial result and a shard have no verdicts."""
     question = plan.question
     reading = task.read(question, bench.scoring, endings)
     counts = _counts(question, reading)
@@ -36,9 +41,9 @@ def judge(
     # A task that withholds knows no worst answer, whatever the suite says.
     missing = "withhold" if task.word.missing == "withhold" else bench.scoring.missing
     estimates = estimate_all(question, missing, sample, reading, counts, endings)
-    refused = _refused(counts, audits, bench.max_failed)
+    refused = _refused(_asked(plan, counts, reading), audits, bench.max_failed)
     standing = Standing(refused, reading.ceiling, _flips(reading, estimates), bench.on)
-    gates = () if partial else bench.gates
+    gates = () if partial or plan.shard is not None else bench.gates
     return Result(
         plan,
         bench,
@@ -66,6 +71,23 @@ def _counts(question: Question, reading: Reading) -> Counts:
         failed=found["failed"],
         unknown=found["unknown"],
         unattempted=found["unattempted"],
+    )
+
+
+def _asked(plan: Plan, counts: Counts, reading: Reading) -> Counts:
+    """The counts of the clips that a run is about: all, or those of its shard and those settled by a rule."""
+    if plan.shard is None:
+        return counts
+    shard, question = Shard(*plan.shard), plan.question
+    others = dealt(question, shard.of)
+    own = [
+        status
+        for place, status in zip(question.planned, reading.statuses, strict=True)
+        if others.get(place, shard.number) == shard.number
+    ]
+    found = Counter(own)
+    return replace(
+        counts, listed=len(own), planned=len(own), excluded=0, **{status: found[status] for status in STATUSES}
     )
 
 

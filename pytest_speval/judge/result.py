@@ -4,30 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 from pytest_speval.audit.finding import Audit
 from pytest_speval.evidence.plan import Plan
 from pytest_speval.gates import Verdict
+from pytest_speval.judge.bench import Bench
 from pytest_speval.judge.rows import Rows
-from pytest_speval.judge.sample import IntervalRule
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
-from pytest_speval.suite.gate import GateRule
-from pytest_speval.tasks.base import Rules
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """Everything a run is judged by, beside its question; `on` is the day it started."""
-
-    scoring: Rules
-    interval: IntervalRule
-    headline: str
-    max_failed: int
-    gates: tuple[GateRule, ...]
-    on: date
 
 
 @dataclass(frozen=True)
@@ -60,6 +45,19 @@ class Result:
     def blocked(self) -> bool:
         """Say whether a gate stops the release."""
         return any(verdict.blocks for verdict in self.verdicts)
+
+    @property
+    def verdict(self) -> str:
+        """The run in a word: pass, fail, invalid, no gates, partial, or which shard it is about."""
+        if self.invalid and not self.partial:
+            return "invalid"
+        if self.plan.shard is not None:
+            return "shard"
+        if self.partial:
+            return "partial"
+        if not self.verdicts:
+            return "no gates"
+        return "fail" if self.blocked else "pass"
 
 
 def no_verdict(counts: Counts) -> str:

@@ -26,6 +26,7 @@ class ClipRow:
     correct: bool | None
     units: Mapping[str, Any]
     raw: Any
+    attempts: int
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for canonical JSON."""
@@ -39,6 +40,7 @@ class ClipRow:
             "correct": self.correct,
             "units": self.units,
             "raw": self.raw,
+            "attempts": self.attempts,
         }
 
 
@@ -63,8 +65,8 @@ class Rows:
             keys = {unit: question.cells[unit][place] for unit in units}
             split, name = question.splits[place], question.ids[place]
             if excluded is not None:
-                yield ClipRow(split, name, "excluded", excluded, None, None, None, keys, None)
+                yield ClipRow(split, name, "excluded", excluded, None, None, None, keys, None, 0)
                 continue
             status, reference, answer, correct, ending = next(told)
             reason = None if ending.code is None else f"{ending.code}: {ending.message}"
-            yield ClipRow(split, name, status, reason, reference, answer, correct, keys, ending.answer)
+            yield ClipRow(split, name, status, reason, reference, answer, correct, keys, ending.answer, ending.attempts)

@@ -23,34 +23,55 @@ class Asking:
     """Asks a warm adapter and remembers every ending, so that a repeated item costs no second call."""
 
     def __init__(
-        self, question: Question, task: Task, adapter: Any, hearing: Hearing, journal: Path, facts: Mapping[str, Any]
+        self,
+        question: Question,
+        task: Task,
+        adapter: Any,
+        hearing: Hearing,
+        journal: Path,
+        facts: Mapping[str, Any],
+        asked: frozenset[int] | None = None,
     ) -> None:
         self.question = question
+        self._asked = asked
         self._adapter = adapter
         self._hearing = hearing
         self._journal = Journal(journal)
         self._journal.opened({"adapter": dict(facts)})
         self._inquiry = Inquiry(adapter, task, self._journal, question.batch)
         self._endings: dict[int, Ending] = {}
+        self._again: dict[int, int] = {}
 
-    def remember(self, endings: Mapping[int, Ending]) -> None:
-        """Take over how clips ended elsewhere: what a worker that died has entered is not asked again."""
-        self._endings |= endings
+    def remember(self, endings: Mapping[int, Ending], again: Mapping[int, int]) -> None:
+        """Take over how clips ended elsewhere.
+
+        What a worker that died has entered is not asked again, but for the places in `again`, which name the attempt
+        that may still be made.
+        """
+        self._again = {
+            place: attempt for place, attempt in again.items()
+            if place in endings and endings[place].attempts == attempt - 1
+        }  # fmt: skip
+        self._endings |= {place: ending for place, ending in endings.items() if place not in self._again}
 
     def ask(self, places: Sequence[int]) -> dict[int, Ending]:
-        """The endings of clips by their place; excluded clips have none."""
-        wanted = [place for place in places if self.question.excluded[place] is None]
+        """The endings of clips by their place; excluded clips and those of other shards have none."""
+        wanted = [place for place in places if self.question.excluded[place] is None and self._about(place)]
         for place in wanted:
             ending = settled(self.question, place)
             if ending is not None:
                 self._endings[place] = ending
         fresh = [place for place in wanted if place not in self._endings]
         asked = [
-            Asked(self.question.splits[place], self.question.ids[place], self._hearing.of(place)) for place in fresh
+            Asked(*self.question.identity(place), self._hearing.of(place), self._again.get(place, 1)) for place in fresh
         ]
         for place, ending in zip(fresh, self._inquiry.ask(asked), strict=True):
             self._endings[place] = RETURNED if ending.state == "returned" else ending
         return {place: self._endings[place] for place in wanted}
+
+    def _about(self, place: int) -> bool:
+        """Say whether this run is about a clip; those that a rule settles belong to every shard."""
+        return self._asked is None or place in self._asked or settled(self.question, place) is not None
 
     def close(self) -> None:
         """Close the journal and the adapter; the answers stand, whatever the adapter's own end brings."""

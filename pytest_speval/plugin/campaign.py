@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 from pytest_speval.adapters.base import tamed
+from pytest_speval.corpus.clips import Clips
 from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.corpus.staging import Staged, Unstaged, stage
 from pytest_speval.errors import Fault, FaultyFile, UsageFault
 from pytest_speval.evidence.canonical import canonical
 from pytest_speval.evidence.ending import Ending
-from pytest_speval.evidence.folder import write_whole
-from pytest_speval.plugin.asking import Asking
+from pytest_speval.evidence.folder import RunFolder, write_whole
+from pytest_speval.evidence.plan import Question
+from pytest_speval.evidence.store import by_subject, find_runs
+from pytest_speval.plugin.live import LiveRun, join
 from pytest_speval.plugin.options import Settings
-from pytest_speval.plugin.run import Orders, Run, join
+from pytest_speval.plugin.replay import Recording, ReplayRun, recalled
+from pytest_speval.plugin.run import Orders, Run
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.plugin.words import Words
 from pytest_speval.reports.summary import Entry, summary_document, summary_markdown
@@ -29,12 +35,37 @@ CODES = {
     "suite-repeated": "Two suite files have one name.",
     "file-overlooked": "A suite or gate file would be left out: its name ends otherwise, or it is a link to nothing.",
     "override-unknown": "`--speval-set` names a suite that no file defines.",
+    "resume-ambiguous": "`--speval-resume` names several runs of one suite.",
 }
 INVALID, FAILED = 6, 1
 
 
 class Blocked(Exception):
     """No clip of a suite may be asked."""
+
+
+class Answering(Protocol):
+    """What a worker asks of a run that it joined."""
+
+    def ask(self, places: Sequence[int]) -> dict[int, Ending]:
+        """The endings of clips by their place."""
+
+    def close(self) -> None:
+        """End whatever was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recalling:
+    """Stored endings by place."""
+
+    endings: Mapping[int, Ending]
+
+    def ask(self, places: Sequence[int]) -> dict[int, Ending]:
+        """The stored endings of clips."""
+        return {place: self.endings[place] for place in places if place in self.endings}
+
+    def close(self) -> None:
+        """Nothing was started."""
 
 
 class Campaign:
@@ -46,7 +77,8 @@ class Campaign:
         self._suites: dict[Path, Suite | FaultyFile] = {}
         self._staged: dict[Path, Staged | Unstaged] = {}
         self._runs: dict[str, Run] = {}
-        self._askings: dict[str, Asking | Blocked] = {}
+        self._recordings: dict[str, Recording] = {}
+        self._askings: dict[str, Answering | Blocked] = {}
         self.entries: list[Entry] = []
         self.problem: str | None = None
 
@@ -59,6 +91,11 @@ class Campaign:
         self._check_files()
         self._check_names()
         _ = self.gates
+        _ = self._replayed
+        for subject, folders in self._resumed.items():
+            if len(folders) > 1:
+                names = ", ".join(folder.name for folder in folders)
+                raise UsageFault("resume-ambiguous", f"--speval-resume has several runs of {subject}: {names}")
 
     def _check_files(self) -> None:
         """No suite or gate may be left out because of how its file is called."""
@@ -134,6 +171,32 @@ class Campaign:
             return self.settings.gate_ids.get(subject.suite.name, ())
         return tuple(rule.id for rule in subject.gates)
 
+    @cached_property
+    def _replayed(self) -> Mapping[str, Sequence[Path]]:
+        """Stored runs by subject; raises `UsageFault` for a place without any."""
+        return by_subject(find_runs(self.settings.replay))
+
+    @cached_property
+    def _resumed(self) -> Mapping[str, Sequence[Path]]:
+        """Runs to go on with, by subject."""
+        return by_subject(find_runs(self.settings.resume))
+
+    def listed(self, subject: Subject) -> Clips | Question | None:
+        """The clips that a subject's items are made of; raises `FaultyFile` for a manifest that cannot serve."""
+        if self.settings.replay:
+            recording = self._recording(subject)
+            recording.check_labels(subject)
+            return recording.question
+        staged = self.staged(subject)
+        return staged.clips if isinstance(staged, Staged) else None
+
+    def _recording(self, subject: Subject) -> Recording:
+        """What is stored of a subject, read once."""
+        if subject.name not in self._recordings:
+            with collector_paused():
+                self._recordings[subject.name] = Recording(self._replayed.get(subject.name, ()), subject.name)
+        return self._recordings[subject.name]
+
     def staged(self, subject: Subject) -> Staged | Unstaged:
         """The corpus of a subject; raises `FaultyFile` for a manifest that cannot serve."""
         path = subject.suite.file
@@ -145,8 +208,15 @@ class Campaign:
     def run(self, subject: Subject) -> Run:
         """The run of a subject in the process that judges it."""
         if subject.name not in self._runs:
-            self._runs[subject.name] = Run(subject, self.staged(subject), self.settings.out, self.settings.environ)
+            self._runs[subject.name] = self._new_run(subject)
         return self._runs[subject.name]
+
+    def _new_run(self, subject: Subject) -> Run:
+        settings = self.settings
+        if settings.replay:
+            return ReplayRun(subject, self._recording(subject), settings.out, settings.environ)
+        (resumed,) = self._resumed.get(subject.name) or (None,)
+        return LiveRun(subject, self.staged(subject), settings.out, settings.environ, settings.shard, resumed)
 
     def orders_path(self, subject: Subject, folder: Path) -> Path:
         """Where the controller leaves a subject's orders."""
@@ -166,7 +236,7 @@ class Campaign:
             raise asking
         return asking.ask(places)
 
-    def _joined(self, subject: Subject) -> Asking | Blocked:
+    def _joined(self, subject: Subject) -> Answering | Blocked:
         """Join a run once; what prevents it is remembered, so that no adapter is started again for every item."""
         try:
             return self._join(subject)
@@ -175,19 +245,24 @@ class Campaign:
         except BaseException as error:
             return Blocked(f"{self.settings.worker} could not start the adapter: {tamed(error)}")
 
-    def _join(self, subject: Subject) -> Asking:
-        staged, folder, worker = self.staged(subject), self.settings.orders, self.settings.worker
-        if folder is None or worker is None or not isinstance(staged, Staged):
+    def _join(self, subject: Subject) -> Answering:
+        folder, worker = self.settings.orders, self.settings.worker
+        if folder is None or worker is None:
             raise Blocked("the controller left no orders")
         orders = Orders.read(self.orders_path(subject, folder))
         if orders.blocked:
             raise Blocked(orders.blocked)
+        if self.settings.replay:
+            return Recalling(recalled(self._recording(subject), RunFolder(Path(orders.folder))))
+        staged = self.staged(subject)
+        if not isinstance(staged, Staged):
+            raise Blocked("the controller left no orders")
         return join(subject, staged, orders, worker, self.settings.environ)
 
     def close(self) -> None:
         """End every adapter of a worker."""
         for asking in self._askings.values():
-            if isinstance(asking, Asking):
+            if not isinstance(asking, Blocked):
                 asking.close()
 
     def finish(self, subjects: Iterable[Subject]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from pytest_speval.corpus.clips import Clips
+from pytest_speval.evidence.plan import Question
 
 LONGEST = 120
 _HEX = 8
@@ -25,7 +26,7 @@ def _percent(sign: str) -> str:
     return "".join(f"%{byte:02X}" for byte in sign.encode("utf-8", "surrogatepass"))
 
 
-def clip_name(clips: Clips, place: int) -> str:
+def clip_name(clips: Clips | Question, place: int) -> str:
     """The name of the item of one clip."""
     name = safe(clips.ids[place])
     return f"clip[{safe(clips.splits[place])}/{name}]" if clips.split_given else f"clip[{name}]"

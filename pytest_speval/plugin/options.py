@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from pytest_speval.errors import UsageFault
+from pytest_speval.evidence.shard import Shard
 
 CODES = {
     "out-unusable": "The output folder is not a folder, or cannot be made.",
     "out-taken-for-a-test": "`--speval-out DIR` in two words, where pytest would take DIR for a test path.",
+    "options-contradict": "Two options ask for things that cannot both be done.",
+    "release-refused": "An option would take the verdict out of a release.",
     "pattern-empty": "`speval_suites` or `speval_gates` is set, and no file fits.",
 }
 DEFAULTS = {"speval_suites": ["suites/*.yaml"], "speval_gates": ["gates/*.yaml"]}
@@ -35,6 +38,33 @@ def add_options(parser: pytest.Parser) -> None:
         action="store_true",
         help="work on single clips: no verdict is wanted, gates are not judged",
     )
+    group.addoption(
+        "--speval-replay",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="judge stored evidence (a run folder, or a folder of them) instead of asking models; repeatable",
+    )
+    group.addoption(
+        "--speval-resume",
+        metavar="DIR",
+        action="append",
+        default=[],
+        help="go on with the run in this folder after a kill; same question only",
+    )
+    group.addoption("--speval-shard", metavar="I/N", help="ask only the I-th of N parts of the clips; judges nothing")
+    group.addoption(
+        "--speval-spend",
+        metavar="SUITE",
+        action="append",
+        default=[],
+        help="go ahead with the billable suite of this name",
+    )
+    group.addoption(
+        "--speval-release",
+        action="store_true",
+        help="a release is at stake: nothing skipped, partial, sharded, or waived without owner and date",
+    )
     parser.addini("speval_suites", "where suite files lie", type="args", default=DEFAULTS["speval_suites"])
     parser.addini("speval_gates", "where gate files lie", type="args", default=DEFAULTS["speval_gates"])
     parser.addini("speval_out", "where evidence and reports go", type="string", default=".speval")
@@ -53,6 +83,11 @@ class Settings:
     overrides: tuple[str, ...]
     partial: bool
     quiet: bool
+    replay: tuple[Path, ...] = ()
+    resume: tuple[Path, ...] = ()
+    shard: Shard | None = None
+    spend: frozenset[str] = frozenset()
+    release: bool = False
     worker: str | None = None
     orders: Path | None = None
     gate_ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -66,8 +101,10 @@ def read_settings(config: pytest.Config) -> Settings:
     out = here / given if given else rootdir / config.getini("speval_out")
     told: Mapping[str, object] = getattr(config, "workerinput", {}).get("speval", {})
     worker = getattr(config, "workerinput", {}).get("workerid")
+    shard = config.getoption("speval_shard")
     if worker is None:
         _check_out(out)
+        _refuse_contradictions(config)
     return Settings(
         rootdir,
         here,
@@ -78,9 +115,14 @@ def read_settings(config: pytest.Config) -> Settings:
         tuple(config.getoption("speval_set")),
         config.getoption("speval_partial"),
         config.get_verbosity() < 0,
-        worker,
-        Path(str(told["orders"])) if told else None,
-        {suite: tuple(ids) for suite, ids in told["gates"].items()} if told else {},  # type: ignore[attr-defined]
+        replay=tuple(here / place for place in config.getoption("speval_replay")),
+        resume=tuple(here / place for place in config.getoption("speval_resume")),
+        shard=None if shard is None else Shard.parse(shard),
+        spend=frozenset(config.getoption("speval_spend")),
+        release=config.getoption("speval_release"),
+        worker=worker,
+        orders=Path(str(told["orders"])) if told else None,
+        gate_ids={suite: tuple(ids) for suite, ids in told["gates"].items()} if told else {},  # type: ignore[attr-defined]
     )
 
 
@@ -124,6 +166,30 @@ def refuse_lost_options(config: pytest.Config) -> None:
     if apart and (here / out).exists() and not wanted_suites(config):
         message = f"write --speval-out={out}: in two words pytest takes the folder for a test path"
         raise UsageFault("out-taken-for-a-test", message)
+
+
+def _refuse_contradictions(config: pytest.Config) -> None:
+    """Raise `UsageFault` for options that ask for two things at once."""
+    given = {name for name in ("replay", "resume", "shard", "spend", "partial") if config.getoption(f"speval_{name}")}
+    for one, others in (("replay", {"resume", "shard", "spend"}), ("shard", {"partial"})):
+        both = sorted(given & others) if one in given else ()
+        if both:
+            raise UsageFault("options-contradict", f"--speval-{one} and --speval-{both[0]} ask for two things at once")
+    if config.getoption("speval_release"):
+        _refuse_under_release(config, given)
+
+
+def _refuse_under_release(config: pytest.Config, given: set[str]) -> None:
+    """Under `--speval-release` no option may bring a green session without a verdict."""
+    loose = [f"--speval-{name}" for name in ("partial", "shard") if name in given]
+    loose += ["--collect-only"] if config.getoption("collectonly") else []
+    if loose:
+        raise UsageFault("release-refused", f"{loose[0]} gives no verdict, and --speval-release asks for one")
+    for override in config.getoption("speval_set"):
+        keys = override.partition("=")[0].split(".")[1:]
+        if keys[:1] not in (["adapter"], ["adapters"]) and keys != ["corpus", "root"]:
+            message = f"--speval-set {override}: a release may only override an adapter's keys and corpus.root"
+            raise UsageFault("release-refused", message)
 
 
 def _check_out(out: Path) -> None:

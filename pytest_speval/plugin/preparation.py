@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,12 +10,14 @@ from pytest_speval.adapters.base import Recorded, Roll
 from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.fit import Request, audit_adapter, broken
 from pytest_speval.audit.health import Health, audit_corpus
-from pytest_speval.corpus.clips import Clips
+from pytest_speval.corpus.clips import Cell, Clips
 from pytest_speval.corpus.contract import Contract
+from pytest_speval.corpus.labels import LabelRules
 from pytest_speval.corpus.staging import Staged, contract, label_rules
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.plugin.hearing import Hearing
-from pytest_speval.plugin.subject import Subject, library_versions
+from pytest_speval.plugin.subject import Subject
+from pytest_speval.plugin.versions import plan_versions
 
 CODES = {"rate-differs": "`corpus.audio.rate` is not the rate that the adapter hears."}
 SAMPLES = 3
@@ -47,14 +49,11 @@ def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Pre
         audit = _same_rate(audit, keys.corpus.audio.rate, rate)
     else:
         audit, identity, facts = Audit("adapter", (unbuilt,)), {"name": subject.keys.use, "files": {}}, {}
-    question = _question(
-        subject,
-        staged.clips,
-        health,
-        bound,
-        subject.adapter_record(identity, environ, recorded=isinstance(adapter, Recorded)),
-    )
-    plan = Plan(subject.suite.name, question, subject.rules_record(), library_versions())
+    billable = bool(getattr(adapter, "billable", False))
+    recorded = isinstance(adapter, Recorded)
+    record = subject.adapter_record(identity, environ, recorded=recorded, billable=billable)
+    question = _question(subject, staged.clips, health, bound, record, once=subject.once(billable=billable))
+    plan = Plan(subject.suite.name, question, subject.rules_record(), plan_versions(), subject.title, subject.written)
     return Prepared(plan, (health.audit, audit), adapter, facts, hearing)
 
 
@@ -75,9 +74,6 @@ def _same_rate(audit: Audit, suite_rate: int | None, adapter_rate: int | None) -
 def _request(subject: Subject, clips: Clips, health: Health, hearing: Hearing) -> Request:
     planned = [place for place, reason in enumerate(health.excluded) if reason is None]
     rules = label_rules(subject.suite.keys.labels)
-    cells = clips.cells.get("label", [])
-    said = {cells[place] for place in planned} if rules is not None else set()
-    supported = {rules.reference_of(cell) for cell in said if isinstance(cell, str)} if rules is not None else set()
     identities = list(zip(clips.splits, clips.ids, strict=True))
     sound = [place for place in planned if place not in health.condemned and place not in health.abstains]
     return Request(
@@ -86,7 +82,7 @@ def _request(subject: Subject, clips: Clips, health: Health, hearing: Hearing) -
         sound=subject.task.word.sound,
         heard=clips.audio is not None,
         labels=rules,
-        supported=frozenset(label for label in supported if label is not None),
+        supported=supported(rules, clips.cells, planned),
         roll=Roll(clips.identities, identities, [identities[place] for place in planned]),
         requires=subject.keys.requires,
         assets=subject.keys.assets,
@@ -96,8 +92,23 @@ def _request(subject: Subject, clips: Clips, health: Health, hearing: Hearing) -
     )
 
 
+def supported(rules: LabelRules | None, cells: Mapping[str, Sequence[Cell]], planned: Sequence[int]) -> frozenset[str]:
+    """The labels of the set that planned clips have as references."""
+    if rules is None:
+        return frozenset()
+    said = {cells["label"][place] for place in planned}
+    found = {rules.reference_of(cell) for cell in said if isinstance(cell, str)}
+    return frozenset(label for label in found if label is not None)
+
+
 def _question(
-    subject: Subject, clips: Clips, health: Health, bound: Contract | None, adapter: Mapping[str, Any]
+    subject: Subject,
+    clips: Clips,
+    health: Health,
+    bound: Contract | None,
+    adapter: Mapping[str, Any],
+    *,
+    once: bool,
 ) -> Question:
     heard = bound is not None
     return Question(
@@ -109,6 +120,7 @@ def _question(
         split_given=clips.split_given,
         cells=clips.cells,
         excluded=health.excluded,
+        entries=clips.audio or () if heard else (),
         bytes_sha256=health.bytes_sha256 if heard else (),
         samples_sha256=health.samples_sha256 if heard else (),
         frames=health.frames if heard else (),
@@ -117,4 +129,5 @@ def _question(
         abstains=health.abstains,
         audio=asdict(bound) if bound is not None else None,
         batch=subject.suite.keys.run.batch,
+        once=once,
     )

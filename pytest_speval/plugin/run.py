@@ -1,11 +1,12 @@
-"""The course of one run: audits, plan, calls, judgement, reports.
+"""The course of one run: audits, plan, folder, endings, judgement, reports.
 
-The process that collects the results (the controller) holds a `Run`; it may ask the clips itself. A worker `joins` a
-run that the controller has begun.
+A `Run` is held by the process that judges. Where its answers come from is the matter of its two kinds: `live` asks a
+model, `replay` reads stored evidence. From the run folder on, both are the same.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,26 +15,20 @@ from time import monotonic
 
 import orjson
 
-from pytest_speval.adapters.base import warm_up
-from pytest_speval.audit.finding import Audit, Finding
+from pytest_speval.audit.finding import Audit
 from pytest_speval.corpus.collector import collector_paused
-from pytest_speval.corpus.staging import Staged, Unstaged, contract
 from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.canonical import canonical
-from pytest_speval.evidence.ending import UNATTEMPTED, Ending, endings_of
+from pytest_speval.evidence.ending import Ending, endings_of
 from pytest_speval.evidence.folder import RunFolder, write_whole
-from pytest_speval.evidence.plan import Question
+from pytest_speval.evidence.plan import Plan
+from pytest_speval.judge.bench import Bench
 from pytest_speval.judge.judgement import judge
 from pytest_speval.judge.result import Result
-from pytest_speval.plugin.asking import Asking
-from pytest_speval.plugin.hearing import Hearing
-from pytest_speval.plugin.preparation import Prepared, prepare
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.reports.document import Times, out_document
 from pytest_speval.reports.markdown import markdown_report
 from pytest_speval.reports.summary import Entry
-
-CODES = {"interrupted": "The audits of a suite were interrupted."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +36,8 @@ class Orders:
     """What a worker must know of a run: its folder, why its clips may not be asked, if so, and what the audit found.
 
     The audit's findings are those of `Question`, by place; digests are those of the audited files. `manifest` is the
-    digest of the manifest that the places count in.
+    digest of the manifest that the places count in. `asked` are the places of a shard, None for all; `again` those
+    whose earlier call never came back and may be made once more. A replayed run is only read.
     """
 
     folder: str
@@ -53,6 +49,8 @@ class Orders:
     bytes_sha256: Sequence[str | None] = ()
     heard: bool = False
     recorded: bool = False
+    asked: tuple[int, ...] | None = None
+    again: Mapping[int, int] = field(default_factory=dict)
 
     def write(self, path: Path) -> None:
         """Leave the orders for workers; they appear whole."""
@@ -64,106 +62,78 @@ class Orders:
         told = orjson.loads(path.read_bytes())
         told["excluded"] = {int(place): reason for place, reason in told["excluded"].items()}
         told["condemned"] = {int(place): tuple(finding) for place, finding in told["condemned"].items()}
+        told["again"] = {int(place): attempt for place, attempt in told["again"].items()}
+        told["asked"] = None if told["asked"] is None else tuple(told["asked"])
         return cls(**told)
 
 
-class Run:
+class Run(ABC):
     """One subject in the process that judges it."""
 
-    def __init__(self, subject: Subject, staged: Staged | Unstaged, out: Path, environ: Mapping[str, str]) -> None:
+    def __init__(self, subject: Subject, out: Path) -> None:
         self.subject = subject
-        self.staged = staged
-        self._out = out
-        self._environ = environ
-        self._asking: Asking | None = None
-        self._begun = False
-        self._prepared: Prepared | None = None
-        self._clock = 0.0
+        self.out = out
         self.started = datetime.now(UTC)
         self.folder: RunFolder | None = None
         self.entry: Entry | None = None
         self.result: Result | None = None
+        self._clock = 0.0
 
     @property
-    def prepared(self) -> Prepared | None:
-        """The audited plan, made once; None where the corpus is not there, or an interrupt came between."""
-        if not self._begun and isinstance(self.staged, Staged):
-            self._begun = True
-            self._prepared = prepare(self.subject, self.staged, self._environ)
-        return self._prepared
+    @abstractmethod
+    def plan(self) -> Plan | None:
+        """What is asked and how it is judged, made once; None where that cannot be said."""
 
     @property
+    @abstractmethod
     def audits(self) -> tuple[Audit, ...]:
         """Every audit, made once."""
-        if self.prepared is not None:
-            return self.prepared.audits
-        code, message = "interrupted", "the audits were interrupted"
-        if isinstance(self.staged, Unstaged):
-            code, message = self.staged.code, self.staged.message
-        return (Audit("corpus", (Finding("error", code, message),)), Audit("adapter", ()))
 
     @property
     def skipped(self) -> str | None:
         """Why the whole suite is passed over, or None."""
-        if isinstance(self.staged, Staged) or self.staged.code != "not-staged" or self.subject.suite.keys.required:
-            return None
-        return self.staged.message
+        return None
+
+    @property
+    def refused(self) -> str | None:
+        """Why, beside the audits, no clip may be asked and no gate judged, or None."""
+        return None
+
+    @abstractmethod
+    def open_folder(self, plan: Plan) -> RunFolder:
+        """The run folder, made or taken up again, with the plan in it."""
+
+    @abstractmethod
+    def orders(self) -> Orders:
+        """What workers must know; begins the run."""
+
+    @abstractmethod
+    def ask(self, places: Sequence[int]) -> dict[int, Ending]:
+        """The endings of clips by their place; clips that this run is not about have none."""
+
+    def close(self) -> None:  # noqa: B027
+        """End whatever was started; a run that starts nothing has nothing to do."""
 
     @property
     def blocked(self) -> str | None:
         """Why no clip may be asked, or None."""
         failed = next((audit for audit in self.audits if audit.failed), None)
-        return None if failed is None else f"audit[{failed.name}] failed: {failed.headline}"
+        return self.refused if failed is None else f"audit[{failed.name}] failed: {failed.headline}"
 
     def begin(self) -> None:
         """Make the run folder and write down what is asked; does nothing the second time."""
-        if self.folder is not None or self.prepared is None:
+        if self.folder is not None or self.plan is None or self.refused is not None:
             return
         self._clock, self.started = monotonic(), datetime.now(UTC)
-        plan = self.prepared.plan
-        self.folder = RunFolder.create(self._out, plan.suite, self.started, plan.question.digest)
-        self.folder.write_json("plan.json", plan.as_dict())
-        self.folder.write_json("audits.json", [audit.as_dict() for audit in self.audits])
-
-    def orders(self) -> Orders:
-        """What workers must know; begins the run."""
-        try:
-            self.begin()
-        except EvidenceFault as fault:
-            return Orders("", str(fault))
-        if self.prepared is None or self.folder is None or not isinstance(self.staged, Staged):
-            return Orders("", self.blocked)
-        question = self.prepared.plan.question
-        return Orders(
-            str(self.folder.path),
-            self.blocked,
-            self.staged.clips.manifest_sha256,
-            {place: reason for place, reason in enumerate(question.excluded) if reason is not None},
-            question.condemned,
-            tuple(sorted(question.abstains)),
-            question.bytes_sha256,
-            question.audio is not None,
-            bool(question.adapter["recorded"]),
-        )
-
-    def ask(self, places: Sequence[int]) -> dict[int, Ending]:
-        """Ask clips in this process."""
-        if self._asking is None:
-            self.begin()
-            assert self.prepared is not None
-            assert self.folder is not None
-            prepared = self.prepared
-            journal = self.folder.journals / "main.jsonl"
-            self._asking = Asking(
-                prepared.plan.question, self.subject.task, prepared.adapter, prepared.hearing, journal, prepared.facts
-            )
-        return self._asking.ask(places)
+        folder = self.open_folder(self.plan)
+        folder.write_json("plan.json", self.plan.as_dict())
+        folder.write_json("audits.json", [audit.as_dict() for audit in self.audits])
+        self.folder = folder
 
     def finish(self, *, partial: bool) -> Entry:
         """Judge and report; does so once."""
         if self.entry is None:
-            if self._asking is not None:
-                self._asking.close()
+            self.close()
             with collector_paused():
                 self.entry = self._finish(partial=partial)
         return self.entry
@@ -172,67 +142,29 @@ class Run:
         name = self.subject.name
         if self.skipped is not None:
             return Entry(name, None, "skipped", self.skipped, None)
-        if self.prepared is None:
+        if self.plan is None or self.refused is not None:
             return Entry(name, None, "invalid", self.blocked, None)
         try:
-            return self._report(self.prepared, partial=partial)
+            return self._report(self.plan, partial=partial)
         except EvidenceFault as fault:
             self.result = None
             folder = None if self.folder is None else self._shown(self.folder)
             return Entry(name, folder, "invalid", f"integrity: {fault}", None)
 
     def _shown(self, folder: RunFolder) -> str:
-        return folder.path.relative_to(self._out).as_posix()
+        path = folder.path
+        return path.relative_to(self.out).as_posix() if path.is_relative_to(self.out) else str(path)
 
-    def _report(self, prepared: Prepared, *, partial: bool) -> Entry:
+    def _report(self, plan: Plan, *, partial: bool) -> Entry:
         self.begin()
         assert self.folder is not None
-        folder = self.folder
-        endings = endings_of(prepared.plan.question, folder.journal_lines())
-        bench = self.subject.bench(self.started.date())
-        self.result = judge(prepared.plan, self.subject.task, bench, endings, self.audits, partial=partial)
+        folder, task = self.folder, self.subject.task
+        endings = endings_of(plan.question, folder.journal_lines())
+        bench = Bench.of(plan, task, self.started.date())
+        self.result = judge(plan, task, bench, endings, self.audits, partial=partial)
         times = Times(self.started, monotonic() - self._clock)
         document = out_document(self.result, times)
         folder.write_lines("clips.jsonl", (canonical(row.as_dict()) for row in self.result.rows))
         folder.write_json("out.json", document)
         folder.write_text("report.md", markdown_report(self.result, times))
-        return Entry(self.subject.name, self._shown(folder), _verdict(self.result), self.result.invalid, document)
-
-
-def _verdict(result: Result) -> str:
-    if result.partial:
-        return "partial"
-    if result.invalid:
-        return "invalid"
-    if not result.verdicts:
-        return "no gates"
-    return "fail" if result.blocked else "pass"
-
-
-def join(subject: Subject, staged: Staged, orders: Orders, worker: str, environ: Mapping[str, str]) -> Asking:
-    """Enter a run that the controller began: the same clips, an adapter and a journal of this process."""
-    clips = staged.clips
-    if clips.manifest_sha256 != orders.manifest:
-        raise EvidenceFault("manifest-changed", "the manifest is not the one that the controller read")
-    question = Question(
-        task=subject.task.word.name,
-        corpus={},
-        adapter={"recorded": orders.recorded},
-        splits=clips.splits,
-        ids=clips.ids,
-        split_given=clips.split_given,
-        cells={},
-        excluded=[orders.excluded.get(place) for place in range(len(clips))],
-        condemned=orders.condemned,
-        abstains=frozenset(orders.abstains),
-        batch=subject.suite.keys.run.batch,
-    )
-    folder = RunFolder(Path(orders.folder))
-    known = dict(zip(question.planned, endings_of(question, folder.journal_lines()), strict=True))
-    adapter = subject.build(environ)
-    bound = contract(subject.suite.keys.corpus.audio, getattr(adapter, "sample_rate", None)) if orders.heard else None
-    hearing = Hearing(staged.root, clips.audio, bound, orders.bytes_sha256)
-    facts = warm_up(adapter)
-    asking = Asking(question, subject.task, adapter, hearing, folder.journals / f"{worker}.jsonl", facts)
-    asking.remember({place: ending for place, ending in known.items() if ending is not UNATTEMPTED})
-    return asking
+        return Entry(self.subject.name, self._shown(folder), self.result.verdict, self.result.invalid, document)

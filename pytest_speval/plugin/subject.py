@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from pytest_speval.audit.fit import sha256_of
-from pytest_speval.corpus.staging import label_rules
 from pytest_speval.errors import SpevalError
-from pytest_speval.judge.result import Bench
-from pytest_speval.judge.sample import IntervalRule
 from pytest_speval.suite.gate import GateRule
 from pytest_speval.suite.suite import AdapterKeys, Suite
 from pytest_speval.suite.variables import expand
-from pytest_speval.tasks.base import Rules, Task
-
-LIBRARIES = ("pytest-speval", "numpy", "onnxruntime", "soundfile", "soxr")
+from pytest_speval.tasks.base import Task
 
 
 @dataclass(frozen=True)
@@ -52,14 +44,12 @@ class Subject:
         return expand(value, environ) if isinstance(value, str) else value
 
     def adapter_record(
-        self, identity: Mapping[str, Any], environ: Mapping[str, str], *, recorded: bool
+        self, identity: Mapping[str, Any], environ: Mapping[str, str], *, recorded: bool, billable: bool = False
     ) -> dict[str, Any]:
         """The adapter as it stands in the question: a key that names a file enters by the file's digest."""
         keys = {
-            name: {"sha256": self._digest(self.keys.own[name], environ)}
-            if isinstance(self.keys.own.get(name), Path)
-            else written
-            for name, written in self.keys.raw.items()
+            name: {"sha256": self._digest(self.keys.own[name], environ)} if name in self.written else said
+            for name, said in self.keys.raw.items()
         }
         return {
             "use": self.keys.use,
@@ -67,8 +57,19 @@ class Subject:
             "keys": keys,
             "identity": dict(identity),
             "requires": dict(self.keys.requires),
+            "assets": dict(self.keys.assets),
             "recorded": recorded,
+            "billable": billable,
         }
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The adapter's keys that name files, as they stand in the suite."""
+        return {name: str(said) for name, said in self.keys.raw.items() if isinstance(self.keys.own.get(name), Path)}
+
+    def once(self, *, billable: bool) -> bool:
+        """Say whether a clip may be asked only once, for ever."""
+        return billable if self.suite.keys.run.once is None else self.suite.keys.run.once
 
     def _digest(self, value: object, environ: Mapping[str, str]) -> str | None:
         assert isinstance(value, Path)
@@ -77,28 +78,6 @@ class Subject:
         except SpevalError:
             return None
         return sha256_of(path) if path.is_file() else None
-
-    def bench(self, on: date) -> Bench:
-        """What a run of this subject is judged by."""
-        keys = self.suite.keys
-        interval = keys.score.interval
-        axes = {axis: found.range for axis in ("valence", "arousal", "dominance")
-                if (found := getattr(keys.corpus.columns, axis)) is not None}  # fmt: skip
-        return Bench(
-            scoring=Rules(label_rules(keys.labels), axes, keys.run.missing or self.task.word.missing),
-            interval=IntervalRule(
-                interval.unit,
-                interval.replicates,
-                interval.seed,
-                interval.level,
-                interval.null_unit,
-                keys.score.few_clusters,
-            ),
-            headline=keys.score.headline or self.task.word.headline,
-            max_failed=keys.run.max_failed,
-            gates=self.gates,
-            on=on,
-        )
 
     def corpus_record(self) -> dict[str, Any]:
         """The section `corpus` without its root, as plain data."""
@@ -129,14 +108,3 @@ def _gate_record(rule: GateRule) -> dict[str, Any]:
         until = None if rule.waiver.until is None else rule.waiver.until.isoformat()
         record["waiver"] = {"reason": rule.waiver.reason, "owner": rule.waiver.owner, "until": until}
     return record
-
-
-def library_versions() -> dict[str, str]:
-    """Versions of Python, of this package and of the libraries that can change a number."""
-    found = {"python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -49,7 +49,13 @@ def out_document(result: Result, times: Times) -> dict[str, Any]:
         "audits": [audit.as_dict() for audit in result.audits],
         "gates": [verdict.as_dict() for verdict in result.verdicts],
         "claim": plan.rules.get("claim"),
-        "plan": {"questionSha256": plan.question.digest, "planSha256": plan.digest},
+        "plan": {
+            "questionSha256": plan.question.digest,
+            "planSha256": plan.digest,
+            "postHoc": list(plan.post_hoc),
+            "askedUnder": plan.asked_under,
+            "shard": None if plan.shard is None else list(plan.shard),
+        },
         "versions": dict(plan.versions),
         "overrides": list(plan.rules.get("overrides", ())),
         "complete": result.complete and not result.partial,
@@ -68,6 +74,9 @@ def notes(result: Result) -> list[str]:
         found.append(f"No verdict: {result.invalid.removesuffix(': no verdict')}.")
     if result.partial:
         found.append("Partial run: no verdict was wanted.")
+    if result.plan.shard is not None:
+        found.append("Shard {} of {}: nothing is judged before all shards are together.".format(*result.plan.shard))
+    found += [f"Post hoc, not in the plan the clips were asked under: {what}." for what in result.plan.post_hoc]
     if result.plan.rules.get("overrides"):
         found.append(f"Overridden: {', '.join(result.plan.rules['overrides'])}.")
     found += [f"Waived: {v.rule.id}: {v.waived}." for v in result.verdicts if v.waived]

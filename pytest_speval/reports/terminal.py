@@ -12,6 +12,7 @@ from pytest_speval.reports.summary import Entry
 from pytest_speval.reports.wording import number, verdict_lines
 
 COLOURS = {
+    "shard": "yellow",
     "pass": "green",
     "no gates": "green",
     "fail": "red",

@@ -73,7 +73,7 @@ def test_an_empty_journal_has_no_lines(tmp_path: Path) -> None:
 
 def test_a_journal_is_never_written_twice(tmp_path: Path) -> None:
     written(tmp_path / "j.jsonl")
-    with pytest.raises(FileExistsError):
+    with pytest.raises(EvidenceFault, match="File exists"):
         Journal(tmp_path / "j.jsonl")
 
 
@@ -174,7 +174,9 @@ def test_partial_writes_are_completed(most: int, tmp_path: Path, monkeypatch: py
     assert (tmp_path / "bits.jsonl").read_bytes() == whole
 
 
-def test_a_write_that_fails_half_way_loses_and_doubles_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_write_that_fails_half_way_no_call_follows_and_nothing_is_lost_or_doubled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write, left = os.write, [3]
 
     def full(file: int, data: bytes) -> int:
@@ -187,11 +189,12 @@ def test_a_write_that_fails_half_way_loses_and_doubles_nothing(tmp_path: Path, m
 
     journal = Journal(tmp_path / "j.jsonl")
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(OSError, match="No space"):
-        journal.entered("test", "c1")
-    note(journal, "c2", FAILED)
+    for name in ("c1", "c2"):
+        with pytest.raises(EvidenceFault, match="No space left on device; no clip is asked") as caught:
+            journal.entered("test", name)
+        assert caught.value.code == "journal-unwritable"
     journal.close()
-    assert [line["id"] for line in read(tmp_path / "j.jsonl")] == ["c1", "c2", "c2"]
+    assert [line["id"] for line in read(tmp_path / "j.jsonl")] == ["c1", "c2"]
 
 
 def test_lines_reach_the_disk_by_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

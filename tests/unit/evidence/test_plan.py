@@ -21,6 +21,7 @@ def question(**more: Any) -> Question:
         Clip("c1", "sad", UNATTEMPTED, "bob", split="dev", cells={"session": ("1", "3")}),
     ]
     heard: dict[str, Any] = {
+        "entries": ["a.flac", "b.flac", "c.flac"],
         "bytes_sha256": ["a" * 64, None, "b" * 64],
         "samples_sha256": ["c" * 64, None, "d" * 64],
         "frames": [16000, None, 8000],
@@ -37,7 +38,10 @@ def stored(asked: Question) -> Question:
 
 
 def test_a_stored_question_is_the_same_question() -> None:
-    for asked in (question(), question(audio=None, bytes_sha256=(), samples_sha256=(), frames=(), rates=())):
+    for asked in (
+        question(),
+        question(audio=None, entries=(), bytes_sha256=(), samples_sha256=(), frames=(), rates=()),
+    ):
         again = stored(asked)
         assert again == asked
         assert again.digest == asked.digest == digest(asked.as_dict())
@@ -81,6 +85,7 @@ CHANGES: list[dict[str, Any]] = [
     {"split_given": False},
     {"cells": {"label": ["sad", "happy", "sad"]}},
     {"excluded": [None, "other reason", None]},
+    {"entries": ["a.flac", "b.flac", "e.flac"]},
     {"bytes_sha256": ["a" * 64, None, "e" * 64]},
     {"samples_sha256": ["c" * 64, None, "e" * 64]},
     {"frames": [16000, None, 8001]},

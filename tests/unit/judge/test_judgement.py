@@ -56,7 +56,7 @@ def test_every_listed_clip_has_a_row_in_the_order_of_the_manifest() -> None:
     assert rows[5].reason == "never-came-back: the call was entered and never came back"
     assert rows[0].as_dict() == {
         "split": "test", "id": "c0", "status": "answered", "reason": None, "reference": "happy", "answer": "happy",
-        "correct": True, "units": {"speaker": "ann"}, "raw": {"label": "happy"},
+        "correct": True, "units": {"speaker": "ann"}, "raw": {"label": "happy"}, "attempts": 1,
     }  # fmt: skip
     assert {row.reference for row in rows if row.status == "excluded"} == {None}
     assert all(canonical(row.as_dict()) for row in rows)

@@ -69,6 +69,9 @@ def test_the_published_names_are_there() -> None:
     assert found["plan"] == {
         "questionSha256": judged(CLIPS).plan.question.digest,
         "planSha256": judged(CLIPS).plan.digest,
+        "postHoc": [],
+        "askedUnder": None,
+        "shard": None,
     }
 
 

@@ -1,0 +1,62 @@
+"""What a run is judged by, made from the rules that stand in its plan: the only source, live or stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import orjson
+
+from pytest_speval.corpus.projections import AXES
+from pytest_speval.corpus.staging import label_rules
+from pytest_speval.evidence.plan import Plan
+from pytest_speval.judge.sample import IntervalRule
+from pytest_speval.suite.gate import GateRule, Place, Waiver
+from pytest_speval.suite.keys import Labels, Score
+from pytest_speval.tasks.base import Rules, Task
+
+IN_PLAN = Place("plan.json", 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Everything a run is judged by, beside its question; `on` is the day it is judged."""
+
+    scoring: Rules
+    interval: IntervalRule
+    headline: str
+    max_failed: int
+    gates: tuple[GateRule, ...]
+    on: date
+
+    @classmethod
+    def of(cls, plan: Plan, task: Task, on: date) -> Bench:
+        """Read a plan's rules; raises `KeyError` or `ValueError` for what are no rules."""
+        rules, columns = plan.rules, plan.question.corpus["columns"]
+        labels = Labels.model_validate_json(orjson.dumps(rules["labels"])) if "labels" in rules else None
+        score = Score.model_validate_json(orjson.dumps(rules["score"]))
+        ranges = {axis: (low, high) for axis in AXES if axis in columns for low, high in [columns[axis]["range"]]}
+        unit = score.interval
+        return cls(
+            scoring=Rules(label_rules(labels), ranges, rules["run"]["missing"]),
+            interval=IntervalRule(
+                unit.unit, unit.replicates, unit.seed, unit.level, unit.null_unit, score.few_clusters
+            ),
+            headline=score.headline or task.word.headline,
+            max_failed=rules["run"]["max_failed"],
+            gates=tuple(_gate(plan.suite, record) for record in rules["gates"]),
+            on=on,
+        )
+
+
+def _gate(suite: str, record: Mapping[str, Any]) -> GateRule:
+    limits: dict[str, Any] = {name: None if record[name] is None else float(record[name]) for name in ("min", "max")}
+    waiver = None
+    if "waiver" in record:
+        said = record["waiver"]
+        until = None if said["until"] is None else date.fromisoformat(said["until"])
+        waiver = Waiver(said["reason"], said["owner"], until, IN_PLAN)
+    told = {name: record[name] for name in ("id", "metric", "bound", "why", "owner", "level")}
+    return GateRule(suite=suite, place=IN_PLAN, waiver=waiver, **limits, **told)

@@ -1,0 +1,180 @@
+"""A run whose answers are stored: nothing is asked, nothing is heard, only the judging is new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pytest_speval.audit.finding import Audit
+from pytest_speval.audit.fit import reach
+from pytest_speval.corpus.labels import DROPPED, LabelRules
+from pytest_speval.corpus.staging import label_rules, require_rules
+from pytest_speval.errors import EvidenceFault
+from pytest_speval.evidence.ending import Ending
+from pytest_speval.evidence.folder import RunFolder
+from pytest_speval.evidence.plan import Plan, Question
+from pytest_speval.evidence.store import StoredRun, put_together
+from pytest_speval.plugin.live import another_question, known_endings
+from pytest_speval.plugin.preparation import supported
+from pytest_speval.plugin.run import Orders, Run
+from pytest_speval.plugin.subject import Subject
+from pytest_speval.plugin.versions import plan_versions
+
+CODES = {"no-recording-of": "No stored run of a suite lies where `--speval-replay` points."}
+RULE_BY_LABELS = "labels-unreached"
+"""The one finding about an adapter that follows from today's labels and not from the adapter alone."""
+
+
+class Recording:
+    """The stored runs of one subject, read once; `fault` says why they cannot serve."""
+
+    def __init__(self, paths: Sequence[Path], subject: str) -> None:
+        self.runs: Sequence[StoredRun] = ()
+        self.fault: str | None = None
+        try:
+            if not paths:
+                raise EvidenceFault("no-recording-of", f"--speval-replay has no run of {subject}")
+            self.runs = put_together([StoredRun.read(path) for path in paths])
+        except EvidenceFault as fault:
+            self.fault = f"integrity: {fault}"
+
+    @property
+    def question(self) -> Question | None:
+        """What was asked, None where it cannot be said."""
+        return self.runs[0].plan.question if self.runs else None
+
+    def check_labels(self, subject: Subject) -> None:
+        """Hold stored references against today's labels; raises `FaultyFile` as a live collection would."""
+        rules = label_rules(subject.suite.keys.labels) if subject.task.word.labelled else None
+        if self.question is not None and rules is not None:
+            require_rules(rules, self.question.cells["label"], self.question.planned, "plan.json")
+
+
+class ReplayRun(Run):
+    """A run over a recording; its folder holds copies of the journals it rests on."""
+
+    def __init__(self, subject: Subject, recording: Recording, out: Path, environ: Mapping[str, str]) -> None:
+        super().__init__(subject, out)
+        self._recording = recording
+        self._environ = environ
+        self._endings: dict[int, Ending] | None = None
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        question = self._recording.question
+        if question is None:
+            return None
+        first = self._recording.runs[0].plan
+        plan = Plan(
+            self.subject.suite.name,
+            question,
+            self.subject.rules_record(),
+            plan_versions(),
+            self.subject.title,
+            first.written,
+        )
+        for run in self._recording.runs:
+            plan = plan.after(run.plan)
+        return plan.of_shard(first.shard if len(self._recording.runs) == 1 else None)
+
+    @cached_property
+    def audits(self) -> tuple[Audit, ...]:
+        if not self._recording.runs:
+            return ()
+        return tuple(
+            self._relabelled(audit) if audit.name == "adapter" else audit for audit in self._recording.runs[0].audits
+        )
+
+    def _relabelled(self, audit: Audit) -> Audit:
+        """The stored audit of the adapter, with what today's labels make of the names it has."""
+        rules, question = label_rules(self.subject.suite.keys.labels), self._recording.question
+        assert question is not None
+        kept = tuple(finding for finding in audit.findings if finding.code != RULE_BY_LABELS)
+        if rules is None or not self.subject.task.word.labelled:
+            return Audit(audit.name, kept)
+        found = reach(question.adapter["identity"].get("labels"), rules,
+                      supported(rules, question.cells, question.planned))  # fmt: skip
+        return Audit(audit.name, (*kept, *found))
+
+    @cached_property
+    def refused(self) -> str | None:
+        if self._recording.fault is not None or self._recording.question is None:
+            return self._recording.fault
+        stored = self._recording.runs[0]
+        asked = asked_today(self.subject, stored.plan, self._environ)
+        return another_question(stored.plan.question, asked, stored.folder.name)
+
+    def open_folder(self, plan: Plan) -> RunFolder:
+        folder = RunFolder.create(self.out, plan.suite, self.started, plan.question.digest)
+        several = len(self._recording.runs) > 1
+        for number, run in enumerate(self._recording.runs, start=1):
+            folder.copy_journals(run.folder, f"{number}-" if several else "")
+        return folder
+
+    def orders(self) -> Orders:
+        try:
+            self.begin()
+        except EvidenceFault as fault:
+            return Orders("", str(fault))
+        return Orders("" if self.folder is None else str(self.folder.path), self.blocked)
+
+    def ask(self, places: Sequence[int]) -> dict[int, Ending]:
+        if self._endings is None:
+            self.begin()
+            assert self.folder is not None
+            self._endings = recalled(self._recording, self.folder)
+        return {place: self._endings[place] for place in places if place in self._endings}
+
+
+def recalled(recording: Recording, folder: RunFolder) -> dict[int, Ending]:
+    """The stored endings by place."""
+    assert recording.question is not None
+    return known_endings(recording.question, folder)
+
+
+def asked_today(subject: Subject, stored: Plan, environ: Mapping[str, str]) -> Question:
+    """The question that today's suite asks, as far as it shows without manifest, sound and model.
+
+    A file that is not here counts as the stored one while the suite names it as it did.
+    """
+    then = stored.question
+    adapter = subject.adapter_record(
+        then.adapter["identity"],
+        environ,
+        recorded=then.adapter["recorded"],
+        billable=then.adapter["billable"],
+    )
+    for key, text in subject.written.items():
+        known = then.adapter["keys"].get(key)
+        if adapter["keys"][key] == {"sha256": None} and known is not None:
+            same = stored.written.get(key) == text
+            adapter["keys"][key] = known if same else {"sha256": None, "written": text}
+    return replace(
+        then,
+        task=subject.task.word.name,
+        corpus=subject.corpus_record(),
+        adapter=adapter,
+        excluded=_excluded_today(subject, then),
+        batch=subject.suite.keys.run.batch,
+        once=subject.once(billable=then.adapter["billable"]),
+    )
+
+
+def _excluded_today(subject: Subject, question: Question) -> Sequence[str | None]:
+    """The exclusions as today's `labels.drop` has them."""
+    rules = label_rules(subject.suite.keys.labels)
+    if rules is None or not subject.task.word.labelled:
+        return question.excluded
+    return [
+        _exclusion(rules, cell, reason) for cell, reason in zip(question.cells["label"], question.excluded, strict=True)
+    ]
+
+
+def _exclusion(rules: LabelRules, cell: Any, reason: str | None) -> str | None:
+    dropped = f"label {cell} is dropped"
+    if isinstance(cell, str) and rules.reference_of(cell) == DROPPED:
+        return dropped
+    return None if reason == dropped else reason
