@@ -92,7 +92,7 @@ def main() -> None:
         def ours() -> None:
             journal = Journal(folder / f"{next(journals)}.jsonl")
             clips = [Asked("test", wav, hearing.of(place)) for place, wav in enumerate(names)]
-            endings = Inquiry(adapter, Emotion(), journal).ask(clips)
+            endings = list(Inquiry(adapter, Emotion(), journal, timeout=30).ask(clips))
             journal.close()
             assert all(ending.state == "returned" for ending in endings)
 

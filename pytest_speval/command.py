@@ -1,4 +1,4 @@
-"""The command `speval`: looks at suites, gate files and projections without running anything."""
+"""The command `speval`: looks at suites, gate files, projections and finished runs; asks no model."""
 
 from __future__ import annotations
 
@@ -38,6 +38,19 @@ def _parser() -> argparse.ArgumentParser:
     projection = acts.add_parser("projection", help="show what a projection does: shares, corners, ties")
     projection.add_argument("name")
     projection.set_defaults(act=_projection)
+    verify = acts.add_parser("verify", help="recompute finished runs from their folders, offline")
+    verify.add_argument("places", nargs="+", type=Path, metavar="DIR", help="a run folder, or a folder of them")
+    verify.add_argument("--key", type=Path, metavar="PUB.pem", help="the public key that must have signed")
+    verify.add_argument("--audio", type=Path, metavar="ROOT", help="hold the sound below this folder against the plan")
+    verify.set_defaults(act=_verify)
+    for name, help_ in (("plan", "show what a suite would ask and may cost; asks nothing"),
+                        ("freeze", "write the lock of a suite: a run whose plan differs is refused")):  # fmt: skip
+        about = acts.add_parser(name, help=help_)
+        about.add_argument("suite", metavar="SUITE", help="a suite's name or file")
+        about.add_argument(
+            "--speval-set", metavar="SUITE.KEY=VALUE", action="append", default=[], help="override a value"
+        )
+        about.set_defaults(act=_freeze if name == "freeze" else _plan)
     return parser
 
 
@@ -92,6 +105,35 @@ def _is_gate_file(path: Path) -> bool:
 
     keys = entries_of(read_file(path).root).keys()
     return bool(keys & {"gates", "waivers"}) and not keys & {"task", "corpus", "adapter"}
+
+
+def _plan(asked: argparse.Namespace) -> int:
+    from pytest_speval.plugin.errand import run_errand
+    from pytest_speval.plugin.freezing import show_plan
+
+    return run_errand(asked.suite, show_plan, asked.speval_set)
+
+
+def _freeze(asked: argparse.Namespace) -> int:
+    from pytest_speval.plugin.errand import run_errand
+    from pytest_speval.plugin.freezing import freeze
+
+    return run_errand(asked.suite, freeze, asked.speval_set)
+
+
+def _verify(asked: argparse.Namespace) -> int:
+    from pytest_speval.verify.verification import run_folders, verify
+
+    status = 0
+    for folder in [folder for place in asked.places for folder in run_folders(place)]:
+        findings = verify(folder, asked.key, asked.audio)
+        errors = sum(found.severity == "error" for found in findings)
+        told = "holds" if not errors else "1 finding" if errors == 1 else f"{errors:,} findings"
+        sys.stdout.write(f"{folder}: {told}\n")
+        for found in findings:
+            sys.stdout.write(f"  {'' if found.severity == 'error' else 'note: '}{found}\n")
+        status = FAULTY if errors else status
+    return status
 
 
 def _schema(asked: argparse.Namespace) -> int:

@@ -7,7 +7,8 @@
     ├── AudioFault        one sound file that cannot be used as the suite wants it
     ├── AdapterFault      a model that cannot be asked
     ├── AnswerFault       an answer that breaks its task's contract
-    └── EvidenceFault     a run folder that cannot be trusted
+    ├── Refusal           a call that may not be made, again or at its price
+    └── EvidenceFault     a run folder or a ledger that cannot be trusted
 
 A code is a lower-case slug such as `unknown-key`. `docs/messages.md` has a line for each.
 """

@@ -108,6 +108,34 @@ class Recorded(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ClipRequest:
+    """One clip, asked of an adapter that opens the sound itself.
+
+    `method` is the task's method whose answer is wanted. `audio` is an absolute path, `sample_rate` in Hz what that
+    file has; both are None for a task without sound. `timeout` is in seconds.
+    """
+
+    split: str
+    id: str
+    method: str
+    audio: Path | None = None
+    sample_rate: int | None = None
+    text: str | None = None
+    timeout: float | None = None
+
+
+@runtime_checkable
+class AskedByClip(Protocol):
+    """An adapter that gets clips rather than samples, such as a process of its own; it keeps the deadline itself."""
+
+    def answers(self, method: str) -> bool:
+        """Whether it can give what the method of a task returns."""
+
+    def answer_clip(self, request: ClipRequest) -> object:
+        """What the task's method would return; raises `AnswerFault("timeout", …)` where that takes too long."""
+
+
+@dataclass(frozen=True, slots=True)
 class Traits:
     """What an adapter says of itself."""
 
@@ -129,6 +157,13 @@ def traits(adapter: object, use: str) -> Traits:
         isinstance(adapter, Recorded),
         bool(getattr(adapter, "billable", False)),
     )
+
+
+def can_answer(adapter: object, method: str) -> bool:
+    """Whether an adapter can be asked what a task's method asks."""
+    if isinstance(adapter, AskedByClip):
+        return adapter.answers(method)
+    return isinstance(adapter, Recorded) or callable(getattr(adapter, method, None))
 
 
 def tamed(error: BaseException) -> Exception:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, create_model
 
 from pytest_speval.adapters.class_onnx import ClassOnnx, ClassOnnxKeys
+from pytest_speval.adapters.command import Command, CommandKeys
 from pytest_speval.adapters.predictions import PredictionKeys, Predictions
 from pytest_speval.adapters.vad_onnx import VadOnnx, VadOnnxKeys
 from pytest_speval.errors import UsageFault
@@ -27,6 +28,7 @@ _OURS: Mapping[str, tuple[Factory, type[BaseModel]]] = {
     "predictions": (Predictions, PredictionKeys),
     "vad-onnx": (VadOnnx, VadOnnxKeys),
     "class-onnx": (ClassOnnx, ClassOnnxKeys),
+    "command": (Command, CommandKeys),
 }
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from pytest_speval.suite.secrets import Secrets
 
 Severity = Literal["error", "warning", "notice"]
 
@@ -21,6 +23,10 @@ class Finding:
     def __str__(self) -> str:
         shown = ", ".join(self.clips[:5]) + (f" and {len(self.clips) - 5:,} more" if len(self.clips) > 5 else "")
         return f"{self.severity}: {self.message}{f' ({shown})' if shown else ''} [{self.code}]"
+
+    def redacted(self, secrets: Secrets) -> Finding:
+        """The finding without what an adapter's own code may have given away in it."""
+        return replace(self, code=secrets.redact(self.code), message=secrets.redact_cut(self.message))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -53,6 +59,10 @@ class Audit:
                 more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
                 return found[0].message + more
         return "nothing found"
+
+    def redacted(self, secrets: Secrets) -> Audit:
+        """The audit with redacted findings."""
+        return Audit(self.name, tuple(finding.redacted(secrets) for finding in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as it stands in `audits.json`."""

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pytest_speval.adapters.base import Identity, Recorded, Roll, Traits, tamed, traits, warm_up
+from pytest_speval.adapters.base import Identity, Recorded, Roll, Traits, can_answer, tamed, traits, warm_up
 from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.corpus.labels import OUTSIDE, LabelRules
 from pytest_speval.corpus.projections import AxesProjection
@@ -99,6 +99,12 @@ def describe(identity: Identity, labels: tuple[str, ...] | None = None) -> tuple
     return said | {"components": dict(identity.components), "files": files}, missing
 
 
+def files_now(adapter: Any) -> dict[str, str]:
+    """The digests of an adapter's files as they are now; a file that is gone has none."""
+    identity = adapter.identity() if hasattr(adapter, "identity") else None
+    return {} if identity is None else dict(describe(identity)[0]["files"])
+
+
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file's bytes."""
     with path.open("rb") as file:
@@ -129,7 +135,7 @@ def _assets(request: Request) -> list[Finding]:
 
 
 def _abilities(adapter: Any, said: Traits, request: Request) -> list[Finding]:
-    if not said.recorded and not callable(getattr(adapter, request.method, None)):
+    if not can_answer(adapter, request.method):
         message = f"{request.use} has no method `{request.method}`, which the task asks"
         return [Finding("error", "no-method", message)]
     findings = []

@@ -1,8 +1,8 @@
 """Canonical JSON (RFC 8785): one text for one value, so that a digest means something.
 
-A fast encoder writes the text. Where its output could differ from the standard (floats that are whole or need an
-exponent, integers that no double holds, keys beyond the basic plane) or could hide a number that JSON lacks, the
-value goes through the reference implementation instead.
+A fast encoder writes the text. Floats that it could write differently (whole ones, and those that may need an
+exponent) or that JSON lacks are written by the reference implementation, and so is a value with characters beyond the
+basic plane, whose keys the two may sort differently.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import orjson
 import rfc8785
 
 _ASTRAL = re.compile(rb"[\xf0-\xf4]")
+OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 EXACT = 2**53
 """Below it every integer is a double."""
 
@@ -25,24 +26,36 @@ def canonical(value: Any) -> bytes:
     Raises `ValueError` for NaN and infinities, for integers beyond 2**53 and for text that is not Unicode.
     """
     try:
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER)
+        text = orjson.dumps(value, option=OPTIONS)
     except TypeError as error:
         raise ValueError(f"not JSON: {error}") from error
-    if (text.isascii() or not _ASTRAL.search(text)) and not _doubtful(value):
-        return text
-    return rfc8785.dumps(value)
+    if not text.isascii() and _ASTRAL.search(text):
+        return rfc8785.dumps(value)
+    return orjson.dumps(_exact(value), option=OPTIONS) if _doubtful(value) else text
 
 
 def _doubtful(value: Any) -> bool:
     """Say whether a value holds a float that the encoders may write differently, or that is no number of JSON."""
-    if isinstance(value, float):
-        return not 1e-4 <= abs(value) < 1e15 or value.is_integer()
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     for item in items:
         kind = type(item)
-        if kind is not str and kind is not int and item is not None and _doubtful(item):
+        if kind is str or kind is int or item is None:
+            continue
+        if kind is float:
+            if not 1e-4 <= abs(item) < 1e15 or item.is_integer():
+                return True
+        elif _doubtful(item):
             return True
-    return False
+    return isinstance(value, float)
+
+
+def _exact(value: Any) -> Any:
+    """A value with every float as the text that the standard gives it."""
+    if isinstance(value, dict):
+        return {key: _exact(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(item) for item in value]
+    return orjson.Fragment(rfc8785.dumps(value)) if isinstance(value, float) else value
 
 
 def value_of(text: bytes) -> Any:
@@ -51,7 +64,10 @@ def value_of(text: bytes) -> Any:
     Canonical text writes doubles such as 1e16 in whole digits; they come back as doubles.
     """
     value = orjson.loads(text)
-    return _restored(value) if _great(value) else value
+    try:
+        return _restored(value) if _great(value) else value
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
 
 
 def _great(value: Any) -> bool:

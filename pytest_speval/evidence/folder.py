@@ -73,13 +73,9 @@ class RunFolder:
         """Write canonical JSON, whole or not at all."""
         write_whole(self.path / name, canonical(value) + b"\n")
 
-    def write_text(self, name: str, text: str) -> None:
-        """Write a text file, whole or not at all."""
-        write_whole(self.path / name, text.encode())
-
-    def write_lines(self, name: str, lines: Iterable[bytes]) -> None:
-        """Write lines, whole or not at all; they are not held at once."""
-        write_pieces(self.path / name, (line + b"\n" for line in lines))
+    def write_pieces(self, name: str, pieces: Iterable[bytes]) -> None:
+        """Write a file piece by piece, whole or not at all; the pieces are not held at once."""
+        write_pieces(self.path / name, pieces)
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -11,6 +11,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -129,27 +130,45 @@ def _clip(event: str, split: str, id: str, attempt: int) -> dict[str, Any]:  # n
     return line if attempt == 1 else line | {"attempt": attempt}
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How far a journal goes: its whole lines, and the SHA-256 of the last."""
+
+    lines: int
+    sha256: str
+
+    @classmethod
+    def of(cls, data: bytes) -> Head:
+        """The head of a journal's bytes; a torn end does not count."""
+        whole = data[: data.rfind(b"\n") + 1]
+        last = whole[:-1].rpartition(b"\n")[2]
+        return cls(whole.count(b"\n"), hashlib.sha256(last).hexdigest() if whole else START)
+
+
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     """The lines of one journal, checked against the chain.
 
     A torn last line, the mark of a killed process, ends it; damage elsewhere raises `EvidenceFault` with its number.
-    What the last whole line says is vouched for by no other line; the receipt holds its digest.
+    A change that leaves a line's value as it is, such as a blank, breaks the chain too, or in the last line the
+    canonical form. What else the last whole line says is vouched for by no other line; the receipt holds its digest.
     """
-    head = START
+    head, number, line, last = START, 0, None, b""
     with path.open("rb") as file:
-        for number, text in enumerate(file, start=1):
+        for text in file:
             if not text.endswith(b"\n"):
-                return
-            line = _parsed(text)
+                break
+            number, line, last = number + 1, parsed(text), text
             if line is None or line["prev"] != head:
                 where = str(number) if line is None or number == 1 else _altered(text, next(file, b""), number)
                 raise EvidenceFault("journal-damaged", f"{path.name}, line {where}: not what was written")
             head = hashlib.sha256(text[:-1]).hexdigest()
             yield line
+    if line is not None and canonical(line) + b"\n" != last:
+        raise EvidenceFault("journal-damaged", f"{path.name}, line {number}: not what was written")
 
 
-def _parsed(text: bytes) -> dict[str, Any] | None:
-    """A line as written, or None for anything else."""
+def parsed(text: bytes) -> dict[str, Any] | None:
+    """The value of a line as some journal wrote it, or None for anything else."""
     try:
         line = value_of(text)
         return line if KEYS[line["event"]] <= line.keys() else None
@@ -161,7 +180,7 @@ def _altered(text: bytes, following: bytes, number: int) -> str:
     """Which line was altered where line `number` does not follow from the one before: the next line is the witness."""
     if not following.endswith(b"\n"):
         return f"{number - 1} or {number}"
-    witness = _parsed(following)
+    witness = parsed(following)
     vouches = witness is not None and witness["prev"] == hashlib.sha256(text[:-1]).hexdigest()
     return str(number - 1 if vouches else number)
 

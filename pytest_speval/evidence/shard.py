@@ -26,7 +26,7 @@ class Shard:
     @classmethod
     def parse(cls, text: str) -> Shard:
         """Read `I/N`; raises `UsageFault`."""
-        found = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text)
         shard = cls(int(found[1]), int(found[2])) if found else cls(0, 0)
         if not 1 <= shard.number <= shard.of:
             raise UsageFault("shard-form", f"--speval-shard {text}: expected I/N, for example 2/4")

@@ -11,9 +11,9 @@ from pytest_speval.audit.finding import Audit
 from pytest_speval.errors import EvidenceFault, UsageFault
 from pytest_speval.evidence.canonical import canonical, value_of
 from pytest_speval.evidence.difference import differences
-from pytest_speval.evidence.ending import Ending, endings_of, settled
+from pytest_speval.evidence.ending import UNATTEMPTED, Ending, endings_of, settled
 from pytest_speval.evidence.folder import RunFolder
-from pytest_speval.evidence.plan import SCHEMA, Plan
+from pytest_speval.evidence.plan import SCHEMA, Plan, Question
 from pytest_speval.evidence.shard import Shard
 
 CODES = {
@@ -24,8 +24,8 @@ CODES = {
     "shard-foreign": "A stored run belongs to another question, or holds clips of another shard.",
     "shard-truncated": "A shard does not hold all of its clips.",
 }
-DEPTHS = ("plan.json", "*/plan.json", "*/*/plan.json")
-"""Where plans lie below a run folder, the folder of a suite, and an output folder."""
+DEPTHS = ("plan.json", "*/plan.json", "*/*/plan.json", "*/*/*/plan.json")
+"""Where plans lie below a run folder, the folder of a suite, an output folder, and a folder of these."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,7 @@ class StoredRun:
     @classmethod
     def read(cls, path: Path) -> StoredRun:
         """Read plan and audits back; raises `EvidenceFault` where they are not what was written."""
-        plan = _plan(path / "plan.json")
-        return cls(RunFolder(path), plan, tuple(map(Audit.from_dict, _canonical(path / "audits.json"))))
+        return cls(RunFolder(path), read_plan(path / "plan.json"), read_audits(path / "audits.json"))
 
     @property
     def shard(self) -> Shard | None:
@@ -99,6 +98,28 @@ def put_together(runs: Sequence[StoredRun]) -> list[StoredRun]:
     return whole
 
 
+def another_question(stored: Question, asked: Question, where: str) -> str | None:
+    """How the question that is asked now differs from the one that was answered, or None."""
+    if stored.digest == asked.digest:
+        return None
+    first, *more = differences(stored.as_dict(), asked.as_dict())
+    others = f" (and {len(more)} more)" if more else ""
+    return f"{where} answers another question: {first.told('then')}{others} [question-differs]"
+
+
+def known_endings(question: Question, folder: RunFolder) -> dict[int, Ending]:
+    """How the clips of a folder ended that were asked at all, by place."""
+    endings = zip(question.planned, endings_of(question, folder.journal_lines()), strict=True)
+    return {place: ending for place, ending in endings if ending is not UNATTEMPTED}
+
+
+def again(question: Question, known: Mapping[int, Ending]) -> dict[int, int]:
+    """Place of each clip whose call never came back and may be made once more -> the number of that attempt."""
+    if question.once:
+        return {}
+    return {place: ending.attempts + 1 for place, ending in known.items() if ending.state == "unknown"}
+
+
 def _check_shards(runs: Sequence[StoredRun]) -> None:
     """Each shard must be there, once, and nothing else."""
     seen: dict[Shard | None, str] = {}
@@ -127,14 +148,15 @@ def _check_clips(run: StoredRun) -> None:
         if place in own and ending.state == "unattempted":
             lacking.append(question.name(place))
         elif place not in own and ending.attempts and settled(question, place) is None:
-            message = f"{run.folder.name} is shard {run.shard} and holds {question.name(place)}, which is not its clip"
+            message = f"{run.folder.name} (shard {run.shard}) holds {question.name(place)}, which is not its clip"
             raise EvidenceFault("shard-foreign", message)
     if lacking:
         message = f"{run.folder.name} (shard {run.shard}) lacks {len(lacking):,} of {len(own):,} clips: {lacking[0]}"
         raise EvidenceFault("shard-truncated", f"{message}; go on with --speval-resume")
 
 
-def _plan(path: Path) -> Plan:
+def read_plan(path: Path) -> Plan:
+    """A plan whose digests are those of its content; raises `EvidenceFault` for anything else."""
     data = _canonical(path)
     try:
         if data["schemaVersion"] != SCHEMA:
@@ -147,6 +169,18 @@ def _plan(path: Path) -> Plan:
             part = "question" if name == "questionSha256" else "rules or versions"
             raise EvidenceFault("plan-damaged", f"{path}: {part} is not what {name} stands for")
     return plan
+
+
+def read_audits(path: Path) -> tuple[Audit, ...]:
+    """The audits of a run; raises `EvidenceFault` for anything that no run writes."""
+    data = _canonical(path)
+    try:
+        audits = tuple(map(Audit.from_dict, data))
+        if [audit.as_dict() for audit in audits] != data:
+            raise ValueError("its verdicts are not those of its findings")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise EvidenceFault("plan-damaged", f"{path} holds no audits: {type(error).__name__}: {error}") from error
+    return audits
 
 
 def _canonical(path: Path) -> Any:

@@ -11,6 +11,7 @@ import orjson
 
 from pytest_speval.corpus.projections import AXES
 from pytest_speval.corpus.staging import label_rules
+from pytest_speval.evidence.canonical import canonical, value_of
 from pytest_speval.evidence.plan import Plan
 from pytest_speval.judge.sample import IntervalRule
 from pytest_speval.suite.gate import GateRule, Place, Waiver
@@ -35,8 +36,8 @@ class Bench:
     def of(cls, plan: Plan, task: Task, on: date) -> Bench:
         """Read a plan's rules; raises `KeyError` or `ValueError` for what are no rules."""
         rules, columns = plan.rules, plan.question.corpus["columns"]
-        labels = Labels.model_validate_json(orjson.dumps(rules["labels"])) if "labels" in rules else None
-        score = Score.model_validate_json(orjson.dumps(rules["score"]))
+        labels = Labels.model_validate_json(_text(rules["labels"])) if "labels" in rules else None
+        score = Score.model_validate_json(_text(rules["score"]))
         ranges = {axis: (low, high) for axis in AXES if axis in columns for low, high in [columns[axis]["range"]]}
         unit = score.interval
         return cls(
@@ -49,6 +50,18 @@ class Bench:
             gates=tuple(_gate(plan.suite, record) for record in rules["gates"]),
             on=on,
         )
+
+
+def _text(section: Mapping[str, Any]) -> bytes:
+    """A section in the order of `plan.json`, whether it was read from there or not.
+
+    Only the rows of a projection have an order that counts: they are pairs there.
+    """
+    section = value_of(canonical(section))
+    projection = section.get("projection")
+    if isinstance(projection, dict) and isinstance(projection.get("rows"), list):
+        projection["rows"] = dict(projection["rows"])
+    return orjson.dumps(section)
 
 
 def _gate(suite: str, record: Mapping[str, Any]) -> GateRule:

@@ -59,6 +59,13 @@ class Result:
             return "no gates"
         return "fail" if self.blocked else "pass"
 
+    @property
+    def told(self) -> str | None:
+        """What goes with the verdict, or None."""
+        if self.verdict != "shard":
+            return self.invalid
+        return "{}/{}: nothing is judged before all shards are together".format(*self.plan.shard or ())
+
 
 def no_verdict(counts: Counts) -> str:
     """Say that clips are missing, and how many of how many are there."""

@@ -9,10 +9,12 @@ from typing import Any
 
 from pytest_speval.adapters.base import close, tamed
 from pytest_speval.ask import Asked, Inquiry
-from pytest_speval.evidence.ending import Ending, settled
+from pytest_speval.evidence.ending import UNKNOWN, Ending, settled
 from pytest_speval.evidence.journal import Journal
 from pytest_speval.evidence.plan import Question
+from pytest_speval.evidence.purse import Purse
 from pytest_speval.plugin.hearing import Hearing
+from pytest_speval.suite.secrets import NO_SECRETS, Secrets
 from pytest_speval.tasks.base import Task
 
 RETURNED = Ending("returned")
@@ -31,14 +33,19 @@ class Asking:
         journal: Path,
         facts: Mapping[str, Any],
         asked: frozenset[int] | None = None,
+        timeout: float | None = None,
+        secrets: Secrets = NO_SECRETS,
+        purse: Purse | None = None,
     ) -> None:
         self.question = question
-        self._asked = asked
+        self._only = asked
         self._adapter = adapter
         self._hearing = hearing
         self._journal = Journal(journal)
-        self._journal.opened({"adapter": dict(facts)})
-        self._inquiry = Inquiry(adapter, task, self._journal, question.batch)
+        self._secrets = secrets
+        self._purse = purse
+        self._journal.opened({"adapter": secrets.redact_data(dict(facts))})
+        self._inquiry = Inquiry(adapter, task, self._journal, question.batch, timeout, secrets)
         self._endings: dict[int, Ending] = {}
         self._again: dict[int, int] = {}
 
@@ -62,23 +69,39 @@ class Asking:
             if ending is not None:
                 self._endings[place] = ending
         fresh = [place for place in wanted if place not in self._endings]
-        asked = [
-            Asked(*self.question.identity(place), self._hearing.of(place), self._again.get(place, 1)) for place in fresh
-        ]
-        for place, ending in zip(fresh, self._inquiry.ask(asked), strict=True):
-            self._endings[place] = RETURNED if ending.state == "returned" else ending
+        try:
+            for place, ending in zip(fresh, self._inquiry.ask([*map(self._asked, fresh)]), strict=True):
+                self._endings[place] = RETURNED if ending.state == "returned" else ending
+        except BaseException:
+            for place in fresh:  # nobody knows here how far it came: not to be asked again by this process
+                self._endings.setdefault(place, UNKNOWN)
+            raise
         return {place: self._endings[place] for place in wanted}
+
+    def _asked(self, place: int) -> Asked:
+        identity, attempt = self.question.identity(place), self._again.get(place, 1)
+        payment = None if self._purse is None else self._purse.payment(place, identity, attempt)
+        return Asked(*identity, self._hearing.of(place), attempt, self._hearing.loan_of(place), payment)
 
     def _about(self, place: int) -> bool:
         """Say whether this run is about a clip; those that a rule settles belong to every shard."""
-        return self._asked is None or place in self._asked or settled(self.question, place) is not None
+        return self._only is None or place in self._only or settled(self.question, place) is not None
 
     def close(self) -> None:
-        """Close the journal and the adapter; the answers stand, whatever the adapter's own end brings."""
-        self._journal.close()
+        """Close the adapter and the journal; the answers stand, whatever the adapter's own end brings.
+
+        Raises `EvidenceFault` where the last answers cannot be written.
+        """
+        try:
+            self._close_adapter()
+        finally:
+            self._journal.close()
+
+    def _close_adapter(self) -> None:
+        said = None
         try:
             close(self._adapter)
         except BaseException as error:
-            warnings.warn(
-                f"the adapter was not closed: {type(tamed(error)).__name__}: {error}", RuntimeWarning, stacklevel=2
-            )
+            said = self._secrets.redact_cut(f"the adapter was not closed: {type(tamed(error)).__name__}: {error}")
+        if said is not None:  # outside of the handler: where warnings are errors, the other one must not come along
+            warnings.warn(said, RuntimeWarning, stacklevel=2)

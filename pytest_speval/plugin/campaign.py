@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 from pytest_speval.adapters.base import tamed
 from pytest_speval.corpus.clips import Clips
 from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.corpus.staging import Staged, Unstaged, stage
-from pytest_speval.errors import Fault, FaultyFile, UsageFault
+from pytest_speval.errors import EvidenceFault, Fault, FaultyFile, UsageFault
 from pytest_speval.evidence.canonical import canonical
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.folder import RunFolder, write_whole
 from pytest_speval.evidence.plan import Question
 from pytest_speval.evidence.store import by_subject, find_runs
-from pytest_speval.plugin.live import LiveRun, join
+from pytest_speval.plugin.answering import Answering, Recalling
+from pytest_speval.plugin.joining import join
+from pytest_speval.plugin.live import LiveRun
 from pytest_speval.plugin.options import Settings
 from pytest_speval.plugin.replay import Recording, ReplayRun, recalled
 from pytest_speval.plugin.run import Orders, Run
@@ -28,6 +29,7 @@ from pytest_speval.reports.summary import Entry, summary_document, summary_markd
 from pytest_speval.suite.gate import GateRule, merge_gates
 from pytest_speval.suite.load import load_gates, load_suite, suite_name
 from pytest_speval.suite.override import Override, parse_override
+from pytest_speval.suite.secrets import Secrets
 from pytest_speval.suite.suite import Suite
 from pytest_speval.tasks.registry import TASKS
 
@@ -35,6 +37,7 @@ CODES = {
     "suite-repeated": "Two suite files have one name.",
     "file-overlooked": "A suite or gate file would be left out: its name ends otherwise, or it is a link to nothing.",
     "override-unknown": "`--speval-set` names a suite that no file defines.",
+    "release-waiver": "A release rests on a waiver without an owner or an end.",
     "resume-ambiguous": "`--speval-resume` names several runs of one suite.",
 }
 INVALID, FAILED = 6, 1
@@ -42,30 +45,6 @@ INVALID, FAILED = 6, 1
 
 class Blocked(Exception):
     """No clip of a suite may be asked."""
-
-
-class Answering(Protocol):
-    """What a worker asks of a run that it joined."""
-
-    def ask(self, places: Sequence[int]) -> dict[int, Ending]:
-        """The endings of clips by their place."""
-
-    def close(self) -> None:
-        """End whatever was started."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recalling:
-    """Stored endings by place."""
-
-    endings: Mapping[int, Ending]
-
-    def ask(self, places: Sequence[int]) -> dict[int, Ending]:
-        """The stored endings of clips."""
-        return {place: self.endings[place] for place in places if place in self.endings}
-
-    def close(self) -> None:
-        """Nothing was started."""
 
 
 class Campaign:
@@ -90,7 +69,7 @@ class Campaign:
         """
         self._check_files()
         self._check_names()
-        _ = self.gates
+        self._check_waivers()
         _ = self._replayed
         for subject, folders in self._resumed.items():
             if len(folders) > 1:
@@ -118,6 +97,13 @@ class Campaign:
             if suite not in named:
                 message = f"--speval-set {suite}.…: no such suite; there is {', '.join(sorted(named))}"
                 raise UsageFault("override-unknown", message)
+
+    def _check_waivers(self) -> None:
+        """A release may waive a gate only in somebody's name and for so long."""
+        for rule in self.gates if self.settings.release else ():
+            if rule.waiver is not None and (rule.waiver.owner is None or rule.waiver.until is None):
+                message = f"{rule.waiver.place}: the waiver of {rule.suite}/{rule.id} needs `owner` and `until`"
+                raise UsageFault("release-waiver", f"{message} under --speval-release")
 
     @cached_property
     def _overrides(self) -> list[tuple[str, Override]]:
@@ -154,6 +140,12 @@ class Campaign:
                 self._suites[path] = fault
         return self._suites[path]
 
+    @cached_property
+    def secrets(self) -> Secrets:
+        """What no artifact of this session may hold, whichever suite's adapter gives it away."""
+        loaded = [self._loaded(path) for path in self.settings.suites]
+        return Secrets.of([suite for suite in loaded if isinstance(suite, Suite)], self.settings.environ)
+
     def subjects(self, path: Path) -> list[Subject]:
         """The subjects of one suite file; raises `FaultyFile`."""
         suite = self._loaded(path)
@@ -162,7 +154,8 @@ class Campaign:
         gates = () if self.settings.worker else tuple(rule for rule in self.gates if rule.suite == suite.name)
         task = TASKS[suite.task]
         return [
-            Subject(suite, title, keys, gates, task, self._words.factories[keys.use]) for title, keys in suite.adapters
+            Subject(suite, title, keys, gates, task, self._words.factories[keys.use], self.secrets)
+            for title, keys in suite.adapters
         ]
 
     def gate_ids(self, subject: Subject) -> tuple[str, ...]:
@@ -209,6 +202,7 @@ class Campaign:
         """The run of a subject in the process that judges it."""
         if subject.name not in self._runs:
             self._runs[subject.name] = self._new_run(subject)
+            self._runs[subject.name].sign = self.settings.sign
         return self._runs[subject.name]
 
     def _new_run(self, subject: Subject) -> Run:
@@ -216,7 +210,17 @@ class Campaign:
         if settings.replay:
             return ReplayRun(subject, self._recording(subject), settings.out, settings.environ)
         (resumed,) = self._resumed.get(subject.name) or (None,)
-        return LiveRun(subject, self.staged(subject), settings.out, settings.environ, settings.shard, resumed)
+        return LiveRun(
+            subject,
+            self.staged(subject),
+            settings.out,
+            settings.environ,
+            settings.shard,
+            resumed,
+            ledger=settings.ledger,
+            authorised=subject.suite.name in settings.spend,
+            release=settings.release,
+        )
 
     def orders_path(self, subject: Subject, folder: Path) -> Path:
         """Where the controller leaves a subject's orders."""
@@ -226,8 +230,9 @@ class Campaign:
         """Ask clips of a subject in this process; raises `Blocked`."""
         if self.settings.worker is None:
             run = self.run(subject)
-            if run.blocked:
-                raise Blocked(run.blocked)
+            reason = run.skipped or run.blocked
+            if reason is not None:
+                raise Blocked(reason)
             return run.ask(places)
         if subject.name not in self._askings:
             self._askings[subject.name] = self._joined(subject)
@@ -243,7 +248,8 @@ class Campaign:
         except Blocked as blocked:
             return blocked
         except BaseException as error:
-            return Blocked(f"{self.settings.worker} could not start the adapter: {tamed(error)}")
+            found = f"{self.settings.worker} could not start the adapter: {tamed(error)}"
+            return Blocked(self.secrets.redact_cut(found))
 
     def _join(self, subject: Subject) -> Answering:
         folder, worker = self.settings.orders, self.settings.worker
@@ -263,7 +269,8 @@ class Campaign:
         """End every adapter of a worker."""
         for asking in self._askings.values():
             if not isinstance(asking, Blocked):
-                asking.close()
+                with suppress(EvidenceFault):  # what was not written is unknown to the controller, and so invalid
+                    asking.close()
 
     def finish(self, subjects: Iterable[Subject]) -> None:
         """Judge what has not been judged, and write the summary."""

@@ -17,6 +17,7 @@ import pytest
 
 from pytest_speval.plugin.campaign import Campaign
 from pytest_speval.plugin.collect import WITHOUT_CLIPS
+from pytest_speval.plugin.redaction import redacted_streams
 from pytest_speval.plugin.subject import Subject
 
 CHUNK = 8
@@ -81,8 +82,9 @@ class Distribution:
         session = dsession._session
         self.subjects = self._asked_subjects()
         self._run(session, self._ids("audit"))
-        for subject in self.subjects:
-            self._campaign.run(subject).orders().write(self._campaign.orders_path(subject, self._orders))
+        with redacted_streams(self._campaign.secrets):  # an adapter whose audits were not selected starts here
+            for subject in self.subjects:
+                self._campaign.run(subject).orders().write(self._campaign.orders_path(subject, self._orders))
         if session.shouldfail:
             dsession.shouldstop = session.shouldfail
 

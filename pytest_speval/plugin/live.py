@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from pytest_speval.adapters.base import warm_up
+from pytest_speval.adapters.base import tamed
 from pytest_speval.audit.finding import Audit, Finding
-from pytest_speval.corpus.staging import Staged, Unstaged, contract
+from pytest_speval.audit.fit import files_now
+from pytest_speval.corpus.staging import Staged, Unstaged
 from pytest_speval.errors import EvidenceFault
-from pytest_speval.evidence.difference import differences
-from pytest_speval.evidence.ending import UNATTEMPTED, Ending, endings_of
+from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.folder import RunFolder
 from pytest_speval.evidence.hold import Hold
 from pytest_speval.evidence.journal import set_aside
-from pytest_speval.evidence.plan import Plan, Question
+from pytest_speval.evidence.plan import Plan
+from pytest_speval.evidence.purse import Purse
+from pytest_speval.evidence.receipt import withdraw_receipt
 from pytest_speval.evidence.shard import Shard
-from pytest_speval.evidence.store import StoredRun
+from pytest_speval.evidence.store import StoredRun, again, another_question, known_endings
 from pytest_speval.plugin.asking import Asking
-from pytest_speval.plugin.hearing import Hearing
+from pytest_speval.plugin.paying import Bill, purse_record
 from pytest_speval.plugin.preparation import Prepared, prepare
 from pytest_speval.plugin.run import Orders, Run
 from pytest_speval.plugin.subject import Subject
@@ -27,6 +30,7 @@ from pytest_speval.reports.summary import Entry
 
 CODES = {
     "interrupted": "The audits of a suite were interrupted.",
+    "file-changed": "A file of the model changed while its clips were asked.",
     "question-differs": "Stored evidence answers another question than the one that is asked now.",
 }
 
@@ -42,8 +46,16 @@ class LiveRun(Run):
         environ: Mapping[str, str],
         shard: Shard | None = None,
         resumed: Path | None = None,
+        *,
+        ledger: Path,
+        authorised: bool = False,
+        release: bool = False,
     ) -> None:
         super().__init__(subject, out)
+        self._ledger = ledger
+        self._authorised = authorised
+        self._release = release
+        self._afterwards: tuple[Audit, ...] = ()
         self.staged = staged
         self._environ = environ
         self._shard = shard
@@ -83,20 +95,92 @@ class LiveRun(Run):
     @property
     def audits(self) -> tuple[Audit, ...]:
         if self.prepared is not None:
-            return self.prepared.audits
+            return (*self.prepared.audits, *self._own_audits, *self._afterwards)
         code, message = "interrupted", "the audits were interrupted"
         if isinstance(self.staged, Unstaged):
             code, message = self.staged.code, self.staged.message
         return (Audit("corpus", (Finding("error", code, message),)), Audit("adapter", ()))
 
+    @cached_property
+    def _own_audits(self) -> tuple[Audit, ...]:
+        """What is audited once the plan is known: the lock, and whether the clips that are left may be paid for."""
+        assert self.prepared is not None
+        required = self.subject.suite.keys.run.locked
+        lock = self.subject.locking.audit(self.prepared.plan, required=required)
+        budget = None if self._bill is None else self._bill.before(self._left())
+        return tuple(audit.redacted(self.subject.secrets) for audit in (lock, budget) if audit is not None)
+
+    @cached_property
+    def _bill(self) -> Bill | None:
+        """What the calls of this run cost, None where they cost nothing."""
+        prepared, keys = self.prepared, self.subject.suite.keys.run
+        if prepared is None or prepared.adapter is None:
+            return None
+        return Bill.of(prepared.plan.question, self.subject.name, prepared.adapter, keys.budget, self._ledger)
+
+    @cached_property
+    def _needs_authority(self) -> bool:
+        """Say whether asking costs money, and nobody has given the go-ahead."""
+        if self._authorised or not isinstance(self.staged, Staged):
+            return False
+        try:
+            return bool(getattr(self.subject.build(self._environ), "billable", False))
+        except BaseException as error:
+            tamed(error)
+            return False  # what is wrong with the adapter is the audit's to tell
+
+    def _left(self) -> set[int]:
+        """The places of the clips that this session would ask."""
+        assert self.plan is not None
+        question, shard = self.plan.question, self.plan.shard
+        places = set(question.planned) if shard is None else set(Shard(*shard).places(question))
+        if self._resumed is None or self.refused is not None:
+            return places
+        with suppress(EvidenceFault):  # what is wrong with the journals is told when they are taken up
+            known = known_endings(question, RunFolder(self._resumed))
+            places -= known.keys() - again(question, known).keys()
+        return places
+
+    def conclude(self) -> None:
+        """Hash the adapter's files once more: they must be those that the question names."""
+        if self.prepared is None or self.folder is None or self.blocked is not None:
+            return
+        found = []
+        before = self.prepared.plan.question.adapter["identity"]["files"]
+        after = files_now(self.prepared.adapter)
+        changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+        if changed:
+            message = f"{', '.join(sorted(changed))} changed while clips were asked"
+            found.append(Audit("files", (Finding("error", "file-changed", message),)))
+        owed = None if self._bill is None else self._bill.after(self._run_name, self.folder.journal_lines())
+        self._afterwards = tuple(found if owed is None else [*found, owed])
+
+    @property
+    def _run_name(self) -> str:
+        """How the ledger knows this run."""
+        assert self.folder is not None
+        return f"{self.subject.suite.name}/{self.folder.name}"
+
+    def _purse(self) -> Purse | None:
+        return None if self._bill is None else self._bill.purse(self._run_name)
+
     @property
     def skipped(self) -> str | None:
-        if isinstance(self.staged, Staged) or self.staged.code != "not-staged" or self.subject.suite.keys.required:
+        if self._needs_authority:
+            return None if self._release else self._unauthorised
+        required = self.subject.suite.keys.required or self._release
+        if isinstance(self.staged, Staged) or self.staged.code != "not-staged" or required:
             return None
         return self.staged.message
 
     @property
+    def _unauthorised(self) -> str:
+        return f"not authorised: it costs money to ask; --speval-spend {self.subject.suite.name} is the go-ahead"
+
+    @property
     def refused(self) -> str | None:
+        if self._needs_authority:
+            return self._unauthorised
         earlier = self._earlier
         if earlier is None or self.prepared is None:
             return None
@@ -113,11 +197,14 @@ class LiveRun(Run):
             return folder
         folder = RunFolder(self._resumed)
         self._hold = Hold.take(folder.path, str(folder.path))
+        withdraw_receipt(folder)
         for journal in folder.journal_files():
             set_aside(journal)
         return folder
 
     def orders(self) -> Orders:
+        if self.skipped is not None:
+            return Orders("", self.skipped)
         try:
             self.begin()
             known = self._known()
@@ -139,6 +226,7 @@ class LiveRun(Run):
             bool(question.adapter["recorded"]),
             None if plan.shard is None else tuple(sorted(Shard(*plan.shard).places(question))),
             again(question, known),
+            purse_record(self._purse()),
         )
 
     def _known(self) -> dict[int, Ending]:
@@ -164,14 +252,17 @@ class LiveRun(Run):
                 self.folder.new_journal("main"),
                 prepared.facts,
                 asked=None if shard is None else Shard(*shard).places(question),
+                timeout=self.subject.suite.keys.run.timeout,
+                secrets=self.subject.secrets,
+                purse=self._purse(),
             )
             self._asking.remember(known, again(question, known))
         return self._asking.ask(places)
 
     def close(self) -> None:
-        if self._asking is not None:
-            self._asking.close()
-            self._asking = None
+        asking, self._asking = self._asking, None
+        if asking is not None:
+            asking.close()
 
     def finish(self, *, partial: bool) -> Entry:
         entry = super().finish(partial=partial)
@@ -179,62 +270,3 @@ class LiveRun(Run):
             self._hold.release()
             self._hold = None
         return entry
-
-
-def another_question(stored: Question, asked: Question, where: str) -> str | None:
-    """How the question that is asked now differs from the one that was answered, or None."""
-    if stored.digest == asked.digest:
-        return None
-    first, *more = differences(stored.as_dict(), asked.as_dict())
-    others = f" (and {len(more)} more)" if more else ""
-    return f"{where} answers another question: {first.told('then')}{others} [question-differs]"
-
-
-def known_endings(question: Question, folder: RunFolder) -> dict[int, Ending]:
-    """How the clips of a folder ended that were asked at all, by place."""
-    endings = zip(question.planned, endings_of(question, folder.journal_lines()), strict=True)
-    return {place: ending for place, ending in endings if ending is not UNATTEMPTED}
-
-
-def again(question: Question, known: Mapping[int, Ending]) -> dict[int, int]:
-    """Place of each clip whose call never came back and may be made once more -> the number of that attempt."""
-    if question.once:
-        return {}
-    return {place: ending.attempts + 1 for place, ending in known.items() if ending.state == "unknown"}
-
-
-def join(subject: Subject, staged: Staged, orders: Orders, worker: str, environ: Mapping[str, str]) -> Asking:
-    """Enter a run that the controller began: the same clips, an adapter and a journal of this process."""
-    clips = staged.clips
-    if clips.manifest_sha256 != orders.manifest:
-        raise EvidenceFault("manifest-changed", "the manifest is not the one that the controller read")
-    question = Question(
-        task=subject.task.word.name,
-        corpus={},
-        adapter={"recorded": orders.recorded},
-        splits=clips.splits,
-        ids=clips.ids,
-        split_given=clips.split_given,
-        cells={},
-        excluded=[orders.excluded.get(place) for place in range(len(clips))],
-        condemned=orders.condemned,
-        abstains=frozenset(orders.abstains),
-        batch=subject.suite.keys.run.batch,
-    )
-    folder = RunFolder(Path(orders.folder))
-    known = known_endings(question, folder)
-    adapter = subject.build(environ)
-    bound = contract(subject.suite.keys.corpus.audio, getattr(adapter, "sample_rate", None)) if orders.heard else None
-    hearing = Hearing(staged.root, clips.audio, bound, orders.bytes_sha256)
-    facts = warm_up(adapter)
-    asking = Asking(
-        question,
-        subject.task,
-        adapter,
-        hearing,
-        folder.new_journal(worker),
-        facts,
-        asked=None if orders.asked is None else frozenset(orders.asked),
-    )
-    asking.remember(known, orders.again)
-    return asking

@@ -6,11 +6,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_speval.errors import UsageFault
-from pytest_speval.evidence.shard import Shard
+from pytest_speval.errors import MissingExtra, UsageFault
+
+if TYPE_CHECKING:
+    from pytest_speval.evidence.receipt import SigningKey
+    from pytest_speval.evidence.shard import Shard
 
 CODES = {
     "out-unusable": "The output folder is not a folder, or cannot be made.",
@@ -61,12 +65,16 @@ def add_options(parser: pytest.Parser) -> None:
         help="go ahead with the billable suite of this name",
     )
     group.addoption(
+        "--speval-sign", metavar="KEY.pem", help="sign receipts with this Ed25519 key (PKCS8, no passphrase)"
+    )
+    group.addoption(
         "--speval-release",
         action="store_true",
         help="a release is at stake: nothing skipped, partial, sharded, or waived without owner and date",
     )
     parser.addini("speval_suites", "where suite files lie", type="args", default=DEFAULTS["speval_suites"])
     parser.addini("speval_gates", "where gate files lie", type="args", default=DEFAULTS["speval_gates"])
+    parser.addini("speval_ledger", "the ledger of calls that cost", type="string", default=".speval/ledger.sqlite")
     parser.addini("speval_out", "where evidence and reports go", type="string", default=".speval")
 
 
@@ -88,10 +96,17 @@ class Settings:
     shard: Shard | None = None
     spend: frozenset[str] = frozenset()
     release: bool = False
+    sign: SigningKey | None = None
+    ledger: Path = Path(".speval/ledger.sqlite")
     worker: str | None = None
     orders: Path | None = None
     gate_ids: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    @property
+    def judges(self) -> bool:
+        """Say whether gates are judged: not where a part of the clips is wanted."""
+        return not self.partial and self.shard is None
 
 
 def read_settings(config: pytest.Config) -> Settings:
@@ -101,7 +116,6 @@ def read_settings(config: pytest.Config) -> Settings:
     out = here / given if given else rootdir / config.getini("speval_out")
     told: Mapping[str, object] = getattr(config, "workerinput", {}).get("speval", {})
     worker = getattr(config, "workerinput", {}).get("workerid")
-    shard = config.getoption("speval_shard")
     if worker is None:
         _check_out(out)
         _refuse_contradictions(config)
@@ -117,13 +131,36 @@ def read_settings(config: pytest.Config) -> Settings:
         config.get_verbosity() < 0,
         replay=tuple(here / place for place in config.getoption("speval_replay")),
         resume=tuple(here / place for place in config.getoption("speval_resume")),
-        shard=None if shard is None else Shard.parse(shard),
+        shard=_shard(config.getoption("speval_shard")),
         spend=frozenset(config.getoption("speval_spend")),
         release=config.getoption("speval_release"),
+        sign=_signing_key(here, config.getoption("speval_sign")) if worker is None else None,
+        ledger=rootdir / config.getini("speval_ledger"),
         worker=worker,
         orders=Path(str(told["orders"])) if told else None,
         gate_ids={suite: tuple(ids) for suite, ids in told["gates"].items()} if told else {},  # type: ignore[attr-defined]
     )
+
+
+def _shard(given: str | None) -> Shard | None:
+    """The shard that is asked for; imported only then, for evidence loads more than an idle session may."""
+    if given is None:
+        return None
+    from pytest_speval.evidence.shard import Shard
+
+    return Shard.parse(given)
+
+
+def _signing_key(here: Path, given: str | None) -> SigningKey | None:
+    """The key that receipts will be signed with; raises `UsageFault` for one that cannot sign."""
+    if given is None:
+        return None
+    from pytest_speval.evidence.receipt import SigningKey
+
+    try:
+        return SigningKey.of(here / given)
+    except MissingExtra as fault:
+        raise UsageFault(fault.code, fault.message) from fault
 
 
 def wanted_suites(config: pytest.Config) -> bool:

@@ -15,9 +15,9 @@ from pytest_speval.corpus.contract import Contract
 from pytest_speval.corpus.labels import LabelRules
 from pytest_speval.corpus.staging import Staged, contract, label_rules
 from pytest_speval.evidence.plan import Plan, Question
+from pytest_speval.evidence.versions import plan_versions
 from pytest_speval.plugin.hearing import Hearing
 from pytest_speval.plugin.subject import Subject
-from pytest_speval.plugin.versions import plan_versions
 
 CODES = {"rate-differs": "`corpus.audio.rate` is not the rate that the adapter hears."}
 SAMPLES = 3
@@ -49,6 +49,8 @@ def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Pre
         audit = _same_rate(audit, keys.corpus.audio.rate, rate)
     else:
         audit, identity, facts = Audit("adapter", (unbuilt,)), {"name": subject.keys.use, "files": {}}, {}
+    audit = audit.redacted(subject.secrets)
+    identity = subject.secrets.redact_data(identity)
     billable = bool(getattr(adapter, "billable", False))
     recorded = isinstance(adapter, Recorded)
     record = subject.adapter_record(identity, environ, recorded=recorded, billable=billable)

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_speval.audit.finding import Audit
+from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.fit import reach
 from pytest_speval.corpus.labels import DROPPED, LabelRules
 from pytest_speval.corpus.staging import label_rules, require_rules
@@ -16,12 +16,11 @@ from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.folder import RunFolder
 from pytest_speval.evidence.plan import Plan, Question
-from pytest_speval.evidence.store import StoredRun, put_together
-from pytest_speval.plugin.live import another_question, known_endings
+from pytest_speval.evidence.store import StoredRun, another_question, known_endings, put_together
+from pytest_speval.evidence.versions import plan_versions
 from pytest_speval.plugin.preparation import supported
 from pytest_speval.plugin.run import Orders, Run
 from pytest_speval.plugin.subject import Subject
-from pytest_speval.plugin.versions import plan_versions
 
 CODES = {"no-recording-of": "No stored run of a suite lies where `--speval-replay` points."}
 RULE_BY_LABELS = "labels-unreached"
@@ -33,13 +32,13 @@ class Recording:
 
     def __init__(self, paths: Sequence[Path], subject: str) -> None:
         self.runs: Sequence[StoredRun] = ()
-        self.fault: str | None = None
+        self.fault: EvidenceFault | None = None
         try:
             if not paths:
                 raise EvidenceFault("no-recording-of", f"--speval-replay has no run of {subject}")
             self.runs = put_together([StoredRun.read(path) for path in paths])
         except EvidenceFault as fault:
-            self.fault = f"integrity: {fault}"
+            self.fault = fault
 
     @property
     def question(self) -> Question | None:
@@ -78,15 +77,24 @@ class ReplayRun(Run):
         )
         for run in self._recording.runs:
             plan = plan.after(run.plan)
-        return plan.of_shard(first.shard if len(self._recording.runs) == 1 else None)
+        return plan.of_shard(None)
 
     @cached_property
     def audits(self) -> tuple[Audit, ...]:
-        if not self._recording.runs:
-            return ()
-        return tuple(
-            self._relabelled(audit) if audit.name == "adapter" else audit for audit in self._recording.runs[0].audits
+        fault = self._recording.fault
+        if fault is not None:
+            return (
+                Audit("corpus", (Finding("error", fault.code, f"integrity: {fault.message}"),)),
+                Audit("adapter", ()),
+            )
+        stored = [audit for audit in self._recording.runs[0].audits if audit.name != "lock"]
+        lock = (
+            None
+            if self.plan is None
+            else self.subject.locking.audit(self.plan, required=self.subject.suite.keys.run.locked)
         )
+        found = [self._relabelled(audit) if audit.name == "adapter" else audit for audit in stored]
+        return (*found[:2], *([] if lock is None else [lock]), *found[2:])
 
     def _relabelled(self, audit: Audit) -> Audit:
         """The stored audit of the adapter, with what today's labels make of the names it has."""
@@ -101,8 +109,8 @@ class ReplayRun(Run):
 
     @cached_property
     def refused(self) -> str | None:
-        if self._recording.fault is not None or self._recording.question is None:
-            return self._recording.fault
+        if self._recording.fault is not None:
+            return f"integrity: {self._recording.fault}"
         stored = self._recording.runs[0]
         asked = asked_today(self.subject, stored.plan, self._environ)
         return another_question(stored.plan.question, asked, stored.folder.name)

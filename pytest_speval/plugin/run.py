@@ -12,22 +12,23 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import orjson
 
 from pytest_speval.audit.finding import Audit
 from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.errors import EvidenceFault
-from pytest_speval.evidence.canonical import canonical
 from pytest_speval.evidence.ending import Ending, endings_of
 from pytest_speval.evidence.folder import RunFolder, write_whole
 from pytest_speval.evidence.plan import Plan
+from pytest_speval.evidence.receipt import SigningKey, write_receipt
 from pytest_speval.judge.bench import Bench
 from pytest_speval.judge.judgement import judge
 from pytest_speval.judge.result import Result
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.reports.document import Times, out_document
-from pytest_speval.reports.markdown import markdown_report
+from pytest_speval.reports.files import result_files
 from pytest_speval.reports.summary import Entry
 
 
@@ -37,7 +38,8 @@ class Orders:
 
     The audit's findings are those of `Question`, by place; digests are those of the audited files. `manifest` is the
     digest of the manifest that the places count in. `asked` are the places of a shard, None for all; `again` those
-    whose earlier call never came back and may be made once more. A replayed run is only read.
+    whose earlier call never came back and may be made once more. `purse` is a `Purse` as plain data, None where no
+    call is paid.
     """
 
     folder: str
@@ -51,6 +53,7 @@ class Orders:
     recorded: bool = False
     asked: tuple[int, ...] | None = None
     again: Mapping[int, int] = field(default_factory=dict)
+    purse: Mapping[str, Any] | None = None
 
     def write(self, path: Path) -> None:
         """Leave the orders for workers; they appear whole."""
@@ -77,6 +80,7 @@ class Run(ABC):
         self.folder: RunFolder | None = None
         self.entry: Entry | None = None
         self.result: Result | None = None
+        self.sign: SigningKey | None = None
         self._clock = 0.0
 
     @property
@@ -114,6 +118,9 @@ class Run(ABC):
     def close(self) -> None:  # noqa: B027
         """End whatever was started; a run that starts nothing has nothing to do."""
 
+    def conclude(self) -> None:  # noqa: B027
+        """Look once more at what must not have changed meanwhile; stored evidence has nothing that could."""
+
     @property
     def blocked(self) -> str | None:
         """Why no clip may be asked, or None."""
@@ -128,23 +135,24 @@ class Run(ABC):
         folder = self.open_folder(self.plan)
         folder.write_json("plan.json", self.plan.as_dict())
         folder.write_json("audits.json", [audit.as_dict() for audit in self.audits])
+        self.subject.locking.copy_to(folder)
         self.folder = folder
 
     def finish(self, *, partial: bool) -> Entry:
         """Judge and report; does so once."""
         if self.entry is None:
-            self.close()
             with collector_paused():
                 self.entry = self._finish(partial=partial)
         return self.entry
 
     def _finish(self, *, partial: bool) -> Entry:
         name = self.subject.name
-        if self.skipped is not None:
-            return Entry(name, None, "skipped", self.skipped, None)
-        if self.plan is None or self.refused is not None:
-            return Entry(name, None, "invalid", self.blocked, None)
         try:
+            self.close()
+            if self.skipped is not None:
+                return Entry(name, None, "skipped", self.skipped, None)
+            if self.plan is None or self.refused is not None:
+                return Entry(name, None, "invalid", self.blocked, None)
             return self._report(self.plan, partial=partial)
         except EvidenceFault as fault:
             self.result = None
@@ -160,11 +168,14 @@ class Run(ABC):
         assert self.folder is not None
         folder, task = self.folder, self.subject.task
         endings = endings_of(plan.question, folder.journal_lines())
+        self.conclude()
+        folder.write_json("audits.json", [audit.as_dict() for audit in self.audits])
         bench = Bench.of(plan, task, self.started.date())
         self.result = judge(plan, task, bench, endings, self.audits, partial=partial)
         times = Times(self.started, monotonic() - self._clock)
         document = out_document(self.result, times)
-        folder.write_lines("clips.jsonl", (canonical(row.as_dict()) for row in self.result.rows))
-        folder.write_json("out.json", document)
-        folder.write_text("report.md", markdown_report(self.result, times))
-        return Entry(self.subject.name, self._shown(folder), self.result.verdict, self.result.invalid, document)
+        keyid = None if self.sign is None else self.sign.keyid
+        for name, pieces in result_files(self.result, document, times, keyid).items():
+            folder.write_pieces(name, pieces)
+        write_receipt(folder, plan, self.result.verdict, self.result.told, self.sign)
+        return Entry(self.subject.name, self._shown(folder), self.result.verdict, self.result.told, document)

@@ -9,12 +9,14 @@ from typing import Any, Self
 
 import pytest
 
-from pytest_speval.errors import FaultyFile, SpevalError, UsageFault
+from pytest_speval.adapters.watchdog import WATCHDOG
+from pytest_speval.errors import EvidenceFault, FaultyFile, SpevalError, UsageFault
 from pytest_speval.plugin.campaign import Campaign
 from pytest_speval.plugin.collect import CAMPAIGN, WITHOUT_CLIPS, SuiteFile, ordered, subjects_of
-from pytest_speval.plugin.options import read_settings
+from pytest_speval.plugin.options import Settings, read_settings
 from pytest_speval.plugin.subject import Subject
-from pytest_speval.plugin.words import session_words
+from pytest_speval.plugin.words import Words, session_words
+from pytest_speval.suite.secrets import Secrets
 
 CODES = {"dist-each": "`--dist each` would ask every clip once per worker."}
 
@@ -32,13 +34,19 @@ class SuiteSession:
     def start(cls, config: pytest.Config) -> Self:
         """Read settings, suites and gates; what makes the session unusable is a usage error."""
         try:
-            campaign = Campaign(read_settings(config), session_words(_offered(config)))
+            settings = read_settings(config)
+            campaign = Campaign(settings, _words(config, settings))
             if campaign.settings.worker is None:
                 campaign.check()
                 _refuse_each(config)
-        except (UsageFault, FaultyFile) as fault:
+        except (UsageFault, FaultyFile, EvidenceFault) as fault:
             raise pytest.UsageError(str(fault)) from fault
         config.stash[CAMPAIGN] = campaign
+        WATCHDOG.keep_stderr()  # capturing pauses now
+        if campaign.secrets:
+            from pytest_speval.plugin.redaction import Redaction
+
+            config.pluginmanager.register(Redaction(campaign.secrets), "speval-redaction")
         started = cls(config, campaign)
         started._distribute()
         config.pluginmanager.register(started, "speval-session")
@@ -100,7 +108,18 @@ class SuiteSession:
 
             results = [run.result for run in self._campaign.results() if run.result is not None]
             shown = self._campaign.shown(self._campaign.settings.out)
-            write_summary(terminalreporter, self._campaign.entries, results, shown)
+            sign = self._campaign.settings.sign
+            keyid = None if sign is None else sign.keyid
+            write_summary(terminalreporter, self._campaign.entries, results, shown, keyid)
+
+
+def _words(config: pytest.Config, settings: Settings) -> Words:
+    """The session's words; what a hook or a package says of itself is told without secrets."""
+    try:
+        return session_words(_offered(config))
+    except UsageFault as fault:
+        secrets = Secrets.suspected(settings.suites, settings.environ)
+        raise UsageFault(fault.code, secrets.redact_cut(fault.message)) from fault
 
 
 def _offered(config: pytest.Config) -> list[Any]:

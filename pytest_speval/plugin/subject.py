@@ -9,7 +9,10 @@ from typing import Any
 
 from pytest_speval.audit.fit import sha256_of
 from pytest_speval.errors import SpevalError
+from pytest_speval.plugin.locking import Locking
 from pytest_speval.suite.gate import GateRule
+from pytest_speval.suite.keys import AxesProjection
+from pytest_speval.suite.secrets import NO_SECRETS, Secrets
 from pytest_speval.suite.suite import AdapterKeys, Suite
 from pytest_speval.suite.variables import expand
 from pytest_speval.tasks.base import Task
@@ -19,7 +22,8 @@ from pytest_speval.tasks.base import Task
 class Subject:
     """A suite, one of its adapters, its gates, and what the session knows under their names.
 
-    `title` is the adapter's name under `adapters`, None where the suite has one adapter.
+    `title` is the adapter's name under `adapters`, None where the suite has one adapter. `secrets` are those of the
+    whole session.
     """
 
     suite: Suite
@@ -28,6 +32,7 @@ class Subject:
     gates: tuple[GateRule, ...]
     task: Task
     factory: Callable[..., Any]
+    secrets: Secrets = NO_SECRETS
 
     @property
     def name(self) -> str:
@@ -41,6 +46,10 @@ class Subject:
     def _filled(self, value: object, environ: Mapping[str, str]) -> object:
         if isinstance(value, Path):
             return self.suite.place(value, environ)
+        if isinstance(value, list | tuple):
+            return type(value)(self._filled(item, environ) for item in value)
+        if isinstance(value, Mapping):
+            return {name: self._filled(item, environ) for name, item in value.items()}
         return expand(value, environ) if isinstance(value, str) else value
 
     def adapter_record(
@@ -61,6 +70,18 @@ class Subject:
             "recorded": recorded,
             "billable": billable,
         }
+
+    @property
+    def locking(self) -> Locking:
+        """The lock files beside the suite."""
+        return Locking.of(self.suite.file)
+
+    @property
+    def audit_names(self) -> tuple[str, ...]:
+        """The audits that apply to this subject."""
+        run = self.suite.keys.run
+        more = {"lock": run.locked or self.locking.exists, "budget": run.budget is not None}
+        return ("corpus", "adapter", *(name for name, applies in more.items() if applies))
 
     @property
     def written(self) -> dict[str, str]:
@@ -89,12 +110,19 @@ class Subject:
         plain = keys.model_dump(
             mode="json", by_alias=True, exclude_none=True, include={"labels", "score", "claim", "protocol"}
         )
+        if keys.labels is not None and isinstance(keys.labels.projection, AxesProjection):
+            rows = keys.labels.projection.rows.items()  # the earlier label wins a tie, and objects keep no order
+            plain["labels"]["projection"]["rows"] = [[label, list(weights)] for label, weights in rows]
         for entry in plain["claim"].get("provenance", ()):
             if "evidence" in entry:
                 entry["evidence"] = Path(entry["evidence"]).name
         return plain | {
             "describe": keys.describe,
-            "run": {"max_failed": keys.run.max_failed, "missing": keys.run.missing or self.task.word.missing},
+            "run": {
+                "max_failed": keys.run.max_failed,
+                "missing": keys.run.missing or self.task.word.missing,
+                "timeout": keys.run.timeout,
+            },
             "gates": [_gate_record(rule) for rule in self.gates],
             "overrides": list(self.suite.overrides),
         }

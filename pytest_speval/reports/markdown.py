@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pytest_speval.gates import judged
 from pytest_speval.judge.result import Result
 from pytest_speval.reports.document import Times, notes
-from pytest_speval.reports.wording import number, spread, sums
+from pytest_speval.reports.wording import number, receipt_line, spread, sums
 
 CELL_LIMIT = 200
 WORST_CLIPS = 20
@@ -29,8 +29,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     return lines + [f"| {' | '.join(map(escaped, row))} |" for row in rows] + [""]
 
 
-def markdown_report(result: Result, times: Times) -> str:
-    """The whole report of one run."""
+def markdown_report(result: Result, times: Times, keyid: str | None = None) -> str:
+    """The whole report of one run; `keyid` names the key that its receipt is signed with."""
     parts = (
         _head(result, times),
         _gates(result),
@@ -38,7 +38,7 @@ def markdown_report(result: Result, times: Times) -> str:
         _classes(result),
         _clips(result),
         _audits(result),
-        _plan(result),
+        _plan(result, keyid),
     )
     return "\n".join(line for part in parts for line in part).rstrip() + "\n"
 
@@ -158,10 +158,10 @@ def _audits(result: Result) -> list[str]:
     return lines + (table(("audit", "verdict", "severity", "code", "finding", "clips"), rows) if rows else [])
 
 
-def _plan(result: Result) -> list[str]:
+def _plan(result: Result, keyid: str | None) -> list[str]:
     plan = result.plan
     identity = plan.question.adapter["identity"]
     rows = [("question SHA-256", plan.question.digest), ("plan SHA-256", plan.digest)]
-    rows += [(f"model file {name}", digest) for name, digest in identity["files"].items()]
-    rows += [(f"version of {name}", version) for name, version in plan.versions.items()]
-    return ["## Plan", "", *table(("what", "value"), rows)]
+    rows += [(f"model file {name}", digest) for name, digest in sorted(identity["files"].items())]
+    rows += [(f"version of {name}", version) for name, version in sorted(plan.versions.items())]
+    return ["## Plan", "", *table(("what", "value"), rows), receipt_line(keyid), ""]

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_speval.judge.result import Result
 from pytest_speval.reports.summary import Entry
-from pytest_speval.reports.wording import number, verdict_lines
+from pytest_speval.reports.wording import number, receipt_line, verdict_lines
 
 COLOURS = {
     "shard": "yellow",
@@ -24,9 +24,13 @@ UNRELIABLE = "*"
 
 
 def write_summary(
-    reporter: pytest.TerminalReporter, entries: Sequence[Entry], results: Sequence[Result], shown_out: str
+    reporter: pytest.TerminalReporter,
+    entries: Sequence[Entry],
+    results: Sequence[Result],
+    shown_out: str,
+    keyid: str | None = None,
 ) -> None:
-    """The verdict table, the gates that need attention, and where the reports are."""
+    """The verdict table, the gates that need attention, where the reports are, and who signed their receipts."""
     reporter.write_sep("=", "speech evaluations")
     if reporter.config.get_verbosity() >= 0:
         for line in _table(entries, reporter._tw.fullwidth).splitlines():
@@ -40,9 +44,12 @@ def write_summary(
                     reporter.write_line(line)
     for entry in entries:
         mark = {COLOURS[entry.verdict]: True, "bold": True}
-        reason = f": {entry.reason}" if entry.reason else ""
+        between = " " if entry.verdict == "shard" else ": "
+        reason = f"{between}{entry.reason}" if entry.reason else ""
         model = f" ({entry.document['model']})" if entry.document else ""
         reporter.write_line(f"{entry.suite}{model}: {entry.verdict}{reason}", **mark)
+    if results:
+        reporter.write_line(receipt_line(keyid))
     if any(entry.folder for entry in entries):
         reporter.write_line(f"reports: {shown_out}/summary.md")
 

@@ -29,6 +29,11 @@ def spread(estimate: Estimate) -> str:
     return f"{sure} ({drawn}{', ' + ', '.join(marks) if marks else ''})"
 
 
+def receipt_line(keyid: str | None) -> str:
+    """Whether a run's receipt is signed, and with which key."""
+    return "unsigned receipt" if keyid is None else f"receipt: signed by {keyid}"
+
+
 def sums(counts: Counts) -> str:
     """Both sums of the counts, written out."""
     parts = " + ".join(

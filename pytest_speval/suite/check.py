@@ -13,12 +13,17 @@ from pytest_speval.suite.base_keys import SUITE_NAME
 from pytest_speval.suite.complaints import ambiguous
 from pytest_speval.suite.corpus_check import UNITS, corpus_faults, may_exist
 from pytest_speval.suite.gate_check import gate_faults, metric_faults, metric_words
+from pytest_speval.suite.keys import AdapterSection
 from pytest_speval.suite.label_check import declared, label_faults
 from pytest_speval.suite.scalars import AMBIGUOUS
-from pytest_speval.suite.shape import nearest
+from pytest_speval.suite.secret_check import secret_faults
+from pytest_speval.suite.shape import key_names, nearest
 from pytest_speval.suite.tree import Entry, Items, Keys, Node, Table, entries_of, fault_at, find, number_of, text_of
 from pytest_speval.suite.variables import malformed
 from pytest_speval.suite.vocabulary import TaskWord, Vocabulary
+
+COMMON = frozenset(key_names(AdapterSection))
+"""The keys that every adapter has."""
 
 
 def suite_faults(root: Table, vocabulary: Vocabulary, stem: str) -> Iterator[Fault]:
@@ -35,6 +40,7 @@ def suite_faults(root: Table, vocabulary: Vocabulary, stem: str) -> Iterator[Fau
     words = metric_words(task, declared(root))
     yield from metric_faults(find(root, "score", "headline"), ("score", "headline"), words)
     yield from _unit(root)
+    yield from _budget(find(root, "run", "budget"))
     for name, gate in entries_of(find(root, "gates")).items():
         yield from gate_faults(gate, ("gates", name), words)
 
@@ -65,6 +71,11 @@ def adapter_entries(root: Node) -> Iterator[tuple[Keys, str | None, Entry]]:
         yield ("adapters", name), name, entry
 
 
+def own_entries(node: Node) -> dict[str, Entry]:
+    """The entries of an adapter that are its own."""
+    return {name: entry for name, entry in entries_of(node).items() if name not in COMMON}
+
+
 def _task(root: Node, vocabulary: Vocabulary) -> Iterator[Fault]:
     node = find(root, "task")
     name = text_of(node)
@@ -87,7 +98,7 @@ def _sections(root: Table, task: TaskWord | None) -> Iterator[Fault]:
         what = f"the task {task.name} has no worst answer: an estimate is withheld until every clip answered"
         yield fault_at(missing, "contradiction", what, ("run", "missing"))
     batch, items = find(root, "run", "batch"), number_of(find(root, "run", "per_item"))
-    if batch is not None and items is not None and items.is_integer() and (number_of(batch) or 0) > items:
+    if batch is not None and items is not None and float(items).is_integer() and (number_of(batch) or 0) > items:
         what = f"an item of {items:g} clips never makes a batch of {number_of(batch):g}: raise run.per_item"
         yield fault_at(batch, "contradiction", what, ("run", "batch"))
     for keys in unwanted.values():
@@ -109,6 +120,8 @@ def _adapters(root: Table, vocabulary: Vocabulary, *, needed: bool) -> Iterator[
         if node is not None and name is not None and name not in vocabulary.adapters:
             what = f"no adapter `{name}`{nearest(name, [*vocabulary.adapters])}"
             yield fault_at(node, "unknown-adapter", what, (*keys, "use"))
+        word = vocabulary.adapters.get(name or "")
+        yield from secret_faults(own_entries(entry.value), None if word is None else word.keys, keys)
 
 
 def _unit(root: Node) -> Iterator[Fault]:
@@ -120,3 +133,15 @@ def _unit(root: Node) -> Iterator[Fault]:
     if interval and given and unit in UNITS and not may_exist(root, str(unit)):
         what = f"the unit {unit} needs the column corpus.columns.{unit}"
         yield fault_at(node or given, "missing-column", what, keys)
+
+
+def _budget(node: Node | None) -> Iterator[Fault]:
+    if not isinstance(node, Table) or node.broken:
+        return
+    given, keys = node.entries, ("run", "budget", "rates")
+    if "usd" in given and "rates" not in given:
+        what = "a cap in US dollars needs the rates that tokens cost"
+        yield fault_at(given["usd"].key, "missing-key", what, keys)
+    if "rates" in given and "usd" not in given:
+        what = "rates act only on a cap in US dollars: add usd, or leave them out"
+        yield fault_at(given["rates"].key, "contradiction", what, keys)

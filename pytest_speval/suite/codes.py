@@ -17,6 +17,7 @@ CODES = {
     "file-too-large": "The file is larger than 1 MiB.",
     "forbidden-character": "A character that YAML cannot hold, or that some readers take for a line break.",
     "limit-out-of-range": "A gate's limit lies outside the range of its metric.",
+    "literal-secret": "A password, token or other secret of an adapter is written out in the suite.",
     "merge-key": "The merge key `<<` stands in the file.",
     "missing-column": "The task or the interval needs a column that cannot be there.",
     "missing-key": "A required key is missing.",

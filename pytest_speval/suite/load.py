@@ -11,14 +11,14 @@ from pydantic import BaseModel
 
 from pytest_speval.errors import Fault, FaultyFile
 from pytest_speval.suite.base_keys import SUITE_NAME
-from pytest_speval.suite.check import adapter_entries, scalar_faults, suite_faults
+from pytest_speval.suite.check import COMMON, adapter_entries, own_entries, scalar_faults, suite_faults
 from pytest_speval.suite.document import read_file
 from pytest_speval.suite.gate import GateFile, GateRule, Place, Waiver
 from pytest_speval.suite.gate_check import gate_faults, metric_words
 from pytest_speval.suite.gate_keys import GateFileKeys
-from pytest_speval.suite.keys import AdapterSection, SuiteKeys
+from pytest_speval.suite.keys import SuiteKeys
 from pytest_speval.suite.override import Override, overridden
-from pytest_speval.suite.shape import key_names, nearest, shaped
+from pytest_speval.suite.shape import nearest, shaped
 from pytest_speval.suite.suite import AdapterKeys, Suite
 from pytest_speval.suite.tree import (
     MAX_FAULTS,
@@ -33,8 +33,6 @@ from pytest_speval.suite.tree import (
     text_of,
 )
 from pytest_speval.suite.vocabulary import Vocabulary
-
-_COMMON = frozenset(key_names(AdapterSection))
 
 
 def suite_name(path: Path) -> str:
@@ -125,13 +123,12 @@ def _own(entry: Entry, vocabulary: Vocabulary, keys: Keys) -> tuple[BaseModel | 
         return None, []
     if word.keys.model_config.get("extra") not in ("forbid", "allow"):
         raise TypeError(f"the key model of the adapter {word.name} must say extra='forbid' or extra='allow'")
-    rest = {name: own for name, own in node.entries.items() if name not in _COMMON}
-    table = Table(entry.key.origin, entry.key.line, entry.key.column, rest, node.broken)
-    return shaped(word.keys, table, keys, known=sorted(_COMMON))
+    table = Table(entry.key.origin, entry.key.line, entry.key.column, own_entries(node), node.broken)
+    return shaped(word.keys, table, keys, known=sorted(COMMON))
 
 
 def _raw(node: Node) -> dict[str, object]:
-    return {name: as_written(entry.value) for name, entry in entries_of(node).items() if name not in _COMMON}
+    return {name: as_written(entry.value) for name, entry in own_entries(node).items()}
 
 
 def _place(root: Node, *keys: str) -> Place:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_speval.adapters.base import EmotionRead, Vad
-from pytest_speval.ask import MESSAGE_LIMIT, Asked, Inquiry, legible
+from pytest_speval.adapters.base import ClipRequest, EmotionRead, Vad
+from pytest_speval.ask import MESSAGE_LIMIT, Asked, Inquiry, Loan, legible
 from pytest_speval.errors import AnswerFault, AudioFault
 from pytest_speval.evidence.canonical import canonical
 from pytest_speval.evidence.ending import UNATTEMPTED, UNKNOWN, Ending, endings_of
@@ -69,10 +71,12 @@ def question(count: int, *, recorded: bool = False) -> Question:
     return question_of(clips, adapter={**MODEL, "recorded": recorded})
 
 
-def ask(tmp_path: Path, adapter: Any, clips: Sequence[Asked], batch: int = 1) -> list[Ending]:
+def ask(
+    tmp_path: Path, adapter: Any, clips: Sequence[Asked], batch: int = 1, timeout: float | None = 1000.0
+) -> list[Ending]:
     """Ask, and hold what was returned against what the journal remembers."""
     journal = Journal(tmp_path / "j.jsonl")
-    endings = Inquiry(adapter, Emotion(), journal, batch).ask(clips)
+    endings = list(Inquiry(adapter, Emotion(), journal, batch, timeout).ask(clips))
     same = question(len(clips), recorded=isinstance(adapter, Recall))
     assert endings_of(same, read_journal(tmp_path / "j.jsonl")) == endings
     journal.close()
@@ -268,7 +272,7 @@ def test_an_interrupt_passes_through_and_leaves_its_clips_unknown(tmp_path: Path
 
     journal = Journal(tmp_path / "j.jsonl")
     with pytest.raises(KeyboardInterrupt):
-        Inquiry(Batching(behave), Emotion(), journal, batch).ask(asked(6))
+        list(Inquiry(Batching(behave), Emotion(), journal, batch).ask(asked(6)))
     journal.close()
     endings = endings_of(question(6), read_journal(tmp_path / "j.jsonl"))
     states = [ending.state for ending in endings]
@@ -349,3 +353,148 @@ def test_a_batch_is_never_heard_at_a_rate_that_is_not_its_own(tmp_path: Path) ->
 
 def test_no_clips_are_no_calls(tmp_path: Path) -> None:
     assert ask(tmp_path, Batching(lambda: EmotionRead("sad")), [], batch=3) == []
+
+
+# --- deadlines
+
+
+def for_ever() -> EmotionRead:
+    for _ in itertools.count():
+        pass
+    raise AssertionError
+
+
+def test_a_call_that_never_returns_fails_its_clip_alone(tmp_path: Path) -> None:
+    reads: Iterator[Callable[[], Any]] = iter([lambda: EmotionRead("sad"), for_ever, lambda: EmotionRead("happy")])
+    endings = ask(tmp_path, Model(lambda: next(reads)()), asked(3), timeout=0.1)
+    assert [ending.state for ending in endings] == ["returned", "failed", "returned"]
+    assert (endings[1].code, endings[1].message) == ("timeout", "no answer within 0.1 s (run.timeout)")
+    assert endings[1].answer is None
+
+
+def test_an_answer_in_spite_of_the_deadline_is_no_answer(tmp_path: Path) -> None:
+    def stubborn() -> EmotionRead:
+        try:
+            return for_ever()
+        except BaseException:
+            return EmotionRead("sad")
+
+    (ending,) = ask(tmp_path, Model(stubborn), asked(1), timeout=0.05)
+    assert (ending.state, ending.code) == ("failed", "timeout")
+
+
+def test_the_deadline_is_that_of_the_method_not_of_hearing(tmp_path: Path) -> None:
+    def hear() -> tuple[Any, int]:
+        sum(range(2_000_000))  # many times the deadline
+        return 0, RATE
+
+    (ending,) = ask(tmp_path, Model(lambda: EmotionRead("sad")), [Asked("test", "c0", hear)], timeout=0.005)
+    assert ending.state == "returned"
+
+
+def test_a_batch_is_one_call_with_one_deadline(tmp_path: Path) -> None:
+    reads: Iterator[Callable[[], Any]] = iter([*[lambda: EmotionRead("sad")] * 3, for_ever])
+    model = Batching(lambda: next(reads)())
+    endings = ask(tmp_path, model, asked(4), batch=2, timeout=0.1)
+    assert [ending.code for ending in endings] == [None, None, "timeout", "timeout"]
+    assert model.calls == [0, 1, 2, 3]
+
+
+def test_a_batch_that_is_gone_through_late_is_late(tmp_path: Path) -> None:
+    def lazily(reads: list[Any]) -> Iterator[Any]:
+        yield reads[0]
+        yield for_ever()
+
+    endings = ask(tmp_path, Batching(lambda: EmotionRead("sad"), shape=lazily), asked(2), batch=2, timeout=0.1)
+    assert [ending.code for ending in endings] == ["timeout"] * 2
+
+
+# --- adapters that are asked by clip
+
+
+@dataclass
+class ByClip:
+    """Answers requests by what `behave` does; it has the method of the task too, which nobody may call."""
+
+    behave: Callable[[ClipRequest], Any]
+    requests: list[ClipRequest] = field(default_factory=list)
+
+    def answers(self, method: str) -> bool:
+        raise NotImplementedError
+
+    def answer_clip(self, request: ClipRequest) -> Any:
+        self.requests.append(request)
+        return self.behave(request)
+
+    def classify(self, *_: Any) -> Any:
+        raise AssertionError("asked by samples")
+
+
+def lent(name: str, opened: list[str]) -> Asked:
+    """A clip whose sound may be opened for as long as it is in `opened`, and never heard."""
+
+    @contextmanager
+    def lend() -> Iterator[tuple[Path, int]]:
+        opened.append(name)
+        yield Path(f"/data/{name}.wav"), RATE
+        opened.remove(name)
+
+    def deaf() -> tuple[Any, int]:
+        raise AssertionError("heard")
+
+    return Asked("test", name, deaf, lend=lend)
+
+
+def test_an_adapter_asked_by_clip_gets_a_file_for_as_long_as_it_is_asked(tmp_path: Path) -> None:
+    opened: list[str] = []
+
+    def behave(request: ClipRequest) -> EmotionRead:
+        assert opened == [request.id]
+        return EmotionRead("sad")
+
+    adapter = ByClip(behave)
+    endings = ask(tmp_path, adapter, [lent("c0", opened), lent("c1", opened)], timeout=7.5)
+    assert [ending.answer for ending in endings] == [{"label": "sad"}] * 2
+    sounds = {name: Path(f"/data/{name}.wav") for name in ("c0", "c1")}
+    assert adapter.requests == [
+        ClipRequest("test", name, "classify", sound, RATE, None, 7.5) for name, sound in sounds.items()
+    ]
+    assert opened == []
+
+
+def test_what_an_adapter_asked_by_clip_raises_fails_that_clip_alone(tmp_path: Path) -> None:
+    def behave(request: ClipRequest) -> EmotionRead:
+        if request.id == "c1":
+            raise AnswerFault("process-died", "it died")
+        return EmotionRead("sad")
+
+    opened: list[str] = []
+    endings = ask(tmp_path, ByClip(behave), [lent(name, opened) for name in ("c0", "c1", "c2")])
+    assert [ending.code for ending in endings] == [None, "process-died", None]
+
+
+def test_an_adapter_asked_by_clip_keeps_its_own_deadline(tmp_path: Path) -> None:
+    """Its process must be ended too, which no alarm in the middle of its work would do."""
+
+    def behave(request: ClipRequest) -> EmotionRead:
+        sum(range(2_000_000))  # many times the deadline
+        raise AnswerFault("timeout", f"{request.timeout:g} s are over")
+
+    (ending,) = ask(tmp_path, ByClip(behave), [lent("c0", [])], timeout=0.005)
+    assert (ending.code, ending.message) == ("timeout", "0.005 s are over")
+
+
+def test_a_clip_without_sound_is_asked_without_a_file(tmp_path: Path) -> None:
+    adapter = ByClip(lambda _: EmotionRead("sad"))
+    ask(tmp_path, adapter, [Asked("test", "c0", lambda: (0, RATE))], timeout=None)
+    assert adapter.requests == [ClipRequest("test", "c0", "classify")]
+
+
+def test_a_sound_that_cannot_be_lent_fails_with_the_finding(tmp_path: Path) -> None:
+    def lend() -> Loan:
+        raise AudioFault("changed-since-audit", "c0.wav is another file")
+
+    adapter = ByClip(lambda _: EmotionRead("sad"))
+    (ending,) = ask(tmp_path, adapter, [Asked("test", "c0", lambda: (0, RATE), lend=lend)])
+    assert ending.code == "changed-since-audit"
+    assert adapter.requests == []

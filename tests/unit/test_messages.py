@@ -39,7 +39,7 @@ def test_the_docs_have_every_code_with_its_meaning() -> None:
 def test_codes_in_the_source_are_in_a_table() -> None:
     known = {code for table in tables().values() for code in table}
     raised = re.compile(
-        r"(?:AudioFault|AdapterFault|AnswerFault|EvidenceFault|UsageFault|SpevalError)\(\s*\"([a-z0-9-]+)\""
+        r"(?:AudioFault|AdapterFault|AnswerFault|EvidenceFault|UsageFault|SpevalError|Refusal)\(\s*\"([a-z0-9-]+)\""
     )
     finding = re.compile(r"Finding\(\s*\"(?:error|warning|notice)\", \"([a-z0-9-]+)\"")
     used: set[str] = set()

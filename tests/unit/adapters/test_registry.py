@@ -23,7 +23,7 @@ from pytest_speval.adapters.base import (
 from pytest_speval.adapters.registry import GROUP, gather, keys_of
 from pytest_speval.errors import UsageFault
 
-OURS = {"predictions", "vad-onnx", "class-onnx"}
+OURS = {"predictions", "vad-onnx", "class-onnx", "command"}
 
 
 class Mine:

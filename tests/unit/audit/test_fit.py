@@ -77,6 +77,7 @@ def test_an_adapter_that_fits_is_warm_and_says_what_it_is(tmp_path: Path) -> Non
     assert (fit.audit.name, fit.audit.findings, adapter.warm) == ("adapter", (), 1)
     assert fit.facts["providers"] == ["mine"]
     assert fit.identity == {
+        "labels": None,
         "name": "wav2small",
         "version": "1.2",
         "revision": "abc",

@@ -63,12 +63,12 @@ def test_a_damaged_journal_among_many_is_named(tmp_path: Path) -> None:
         list(folder.journal_lines())
 
 
-def test_files_hold_canonical_json_text_and_lines(tmp_path: Path) -> None:
+def test_files_hold_canonical_json_or_the_pieces_they_were_given(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.write_json("a.json", {"b": 1.0, "a": None})
-    folder.write_text("a.md", "é\n")
-    folder.write_lines("a.jsonl", [b"1", b"2"])
-    folder.write_lines("none.jsonl", [])
+    folder.write_pieces("a.md", ["é\n".encode()])
+    folder.write_pieces("a.jsonl", [b"1\n", b"2\n"])
+    folder.write_pieces("none.jsonl", [])
     assert (tmp_path / "a.json").read_bytes() == b'{"a":null,"b":1}\n'
     assert (tmp_path / "a.md").read_bytes() == "é\n".encode()
     assert (tmp_path / "a.jsonl").read_bytes() == b"1\n2\n"
@@ -88,10 +88,10 @@ def test_a_write_that_breaks_off_leaves_the_old_file_and_nothing_else(tmp_path: 
         raise error
 
     folder = RunFolder(tmp_path)
-    folder.write_lines("clips.jsonl", [b"old"])
+    folder.write_pieces("clips.jsonl", [b"old\n"])
     expected = EvidenceFault if isinstance(error, OSError) else type(error)
     with pytest.raises(expected):
-        folder.write_lines("clips.jsonl", half())
+        folder.write_pieces("clips.jsonl", half())
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("clips.jsonl", b"old\n")]
 
 

@@ -86,7 +86,12 @@ def test_overrides_are_told() -> None:
 def test_quiet_sessions_have_no_table() -> None:
     entry, result = run(gate(min=0.5))
     lines = told([entry], [result], verbosity=-1).lines
-    assert lines == ["= speech evaluations", "voice (small-net): pass", "reports: .speval/summary.md"]
+    assert lines == [
+        "= speech evaluations",
+        "voice (small-net): pass",
+        "unsigned receipt",
+        "reports: .speval/summary.md",
+    ]
 
 
 def test_without_a_folder_there_are_no_reports() -> None:

@@ -36,6 +36,7 @@ def test_defaults_are_those_of_the_design() -> None:
     assert (audio.rate, audio.resample, audio.channels, audio.channel, audio.seconds) == (None, False, 1, None, None)
     assert (audio.short, audio.long, audio.clipping) == ("reject", "reject", "report")
     assert (keys.run.per_item, keys.run.batch, keys.run.max_failed, keys.run.missing) == (None, 1, 0, None)
+    assert (keys.run.once, keys.run.timeout, keys.run.locked, keys.run.budget) == (None, 30.0, False, None)
     interval = keys.score.interval
     assert (interval.unit, interval.replicates, interval.seed) == ("speaker", 2000, 20260817)
     assert (interval.level, interval.null_unit, keys.score.few_clusters) == (0.95, "exclude", 10)
@@ -61,6 +62,13 @@ def test_written_values_arrive_as_python_values() -> None:
     assert isinstance(keys.labels.projection, AxesProjection)
     assert keys.labels.projection.rows["sad"] == (-1.0, -0.5)
     assert keys.run.per_item == "all"
+    assert (keys.run.once, keys.run.timeout, keys.run.locked) == (False, 12.5, True)
+    budget = keys.run.budget
+    assert budget is not None
+    assert (budget.requests, budget.audio_seconds, budget.usd) == (600, 7200, 5.0)
+    assert budget.rates is not None
+    assert (budget.rates.input, budget.rates.output, budget.rates.per) == (0.75, 3.75, 1000)
+    assert budget.rates.as_of == datetime.date(2026, 10, 11)
 
 
 def test_a_gate_of_a_suite_knows_its_suite_and_place() -> None:
@@ -68,7 +76,7 @@ def test_a_gate_of_a_suite_knows_its_suite_and_place() -> None:
     assert (low.id, low.suite, low.metric, low.min, low.max) == ("no-class-lost", "meld", "f1.sad", 0.05, None)
     assert (low.bound, low.owner, low.level, low.waiver) == ("low", "speech-release", "warn", None)
     assert (high.min, high.max, high.bound, high.level) == (None, 1e-3, "point", "block")
-    assert str(low.place) == "suites/full.yaml:111:3"
+    assert str(low.place) == "suites/full.yaml:119:3"
 
 
 def test_the_other_projections_are_a_name_or_a_table_of_names() -> None:

@@ -97,7 +97,7 @@ def test_an_adapter_has_the_common_keys_and_its_own() -> None:
             "split_is",
             "claim_level",
         ),
-        *("text_number", "boolean_quoted", "interval_bounds", "seconds_order", "adapters_empty"),
+        *("text_number", "boolean_quoted", "interval_bounds", "seconds_order", "adapters_empty", "budget_bounds"),
         *("gates_bare_number", "gates_suite_missing", "gates_unknown_key", "gates_waiver_words", "gates_nothing"),
     ],
 )

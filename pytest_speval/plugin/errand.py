@@ -1,0 +1,83 @@
+"""An errand: suites collected as pytest collects them, for one act instead of a run. Nothing is asked."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_speval.errors import UsageFault
+from pytest_speval.plugin.campaign import Campaign
+from pytest_speval.plugin.collect import CAMPAIGN, subjects_of
+from pytest_speval.plugin.subject import Subject
+from pytest_speval.suite.load import suite_name
+
+CODES = {
+    "suite-unknown": "A command names a suite that no file in `suites/` defines.",
+    "suite-unusable": "A suite that a command is about cannot be collected.",
+}
+Act = Callable[[Campaign, Sequence[Subject]], int]
+ARGUMENTS = ("--collect-only", "-q", "-p", "no:cacheprovider", "-o", "addopts=")
+
+
+class Errand:
+    """Acts on the collected subjects of one suite; pytest runs no item afterwards."""
+
+    def __init__(self, act: Act) -> None:
+        self._act = act
+        self.status: int | None = None
+        self.faults: list[str] = []
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what collection complains of."""
+        if report.failed:
+            self.faults.append(report.longreprtext)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Act, once everything is collected."""
+        if not self.faults and CAMPAIGN in session.config.stash:
+            self.status = self._act(session.config.stash[CAMPAIGN], subjects_of(session.items))
+
+
+def run_errand(suite: str, act: Act, overrides: Sequence[str] = ()) -> int:
+    """Collect one suite, named or given as a file, and act on its subjects; returns what the act returns.
+
+    Raises `UsageFault` where the suite does not exist or cannot be collected.
+    """
+    file = suite_file(suite)
+    errand = Errand(act)
+    said: Any = io.StringIO()
+    added = os.environ.pop("PYTEST_ADDOPTS", None)
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            pytest.main([str(file), *ARGUMENTS, *(f"--speval-set={text}" for text in overrides)], plugins=[errand])
+    finally:
+        if added is not None:
+            os.environ["PYTEST_ADDOPTS"] = added
+    if errand.status is None:
+        raise UsageFault("suite-unusable", "\n".join(errand.faults) or said.getvalue().strip())
+    return errand.status
+
+
+def suite_file(suite: str) -> Path:
+    """The file of a suite; raises `UsageFault`."""
+    if Path(suite).is_file():
+        return Path(suite)
+    known = {suite_name(path): path for path in sorted(Path("suites").glob("*.yaml"))}
+    if suite not in known:
+        there = f"there is {', '.join(known)}" if known else "there is no suites/*.yaml here"
+        raise UsageFault("suite-unknown", f"no suite `{suite}`: {there}; give its name or its file")
+    return known[suite]
+
+
+def say(text: str) -> None:
+    """Say something to whoever called the command, past pytest's own output."""
+    if sys.__stdout__ is not None:
+        sys.__stdout__.write(text + "\n")

@@ -1,0 +1,58 @@
+"""How a worker enters a run that the controller began."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pytest_speval.adapters.base import warm_up
+from pytest_speval.corpus.staging import Staged, contract
+from pytest_speval.errors import EvidenceFault
+from pytest_speval.evidence.folder import RunFolder
+from pytest_speval.evidence.plan import Question
+from pytest_speval.evidence.store import known_endings
+from pytest_speval.plugin.asking import Asking
+from pytest_speval.plugin.hearing import Hearing
+from pytest_speval.plugin.paying import purse_from
+from pytest_speval.plugin.run import Orders
+from pytest_speval.plugin.subject import Subject
+
+
+def join(subject: Subject, staged: Staged, orders: Orders, worker: str, environ: Mapping[str, str]) -> Asking:
+    """Enter a run that the controller began: the same clips, an adapter and a journal of this process."""
+    clips = staged.clips
+    if clips.manifest_sha256 != orders.manifest:
+        raise EvidenceFault("manifest-changed", "the manifest is not the one that the controller read")
+    question = Question(
+        task=subject.task.word.name,
+        corpus={},
+        adapter={"recorded": orders.recorded},
+        splits=clips.splits,
+        ids=clips.ids,
+        split_given=clips.split_given,
+        cells={},
+        excluded=[orders.excluded.get(place) for place in range(len(clips))],
+        condemned=orders.condemned,
+        abstains=frozenset(orders.abstains),
+        batch=subject.suite.keys.run.batch,
+    )
+    folder = RunFolder(Path(orders.folder))
+    known = known_endings(question, folder)
+    adapter = subject.build(environ)
+    bound = contract(subject.suite.keys.corpus.audio, getattr(adapter, "sample_rate", None)) if orders.heard else None
+    hearing = Hearing(staged.root, clips.audio, bound, orders.bytes_sha256)
+    facts = warm_up(adapter)
+    asking = Asking(
+        question,
+        subject.task,
+        adapter,
+        hearing,
+        folder.new_journal(worker),
+        facts,
+        asked=None if orders.asked is None else frozenset(orders.asked),
+        timeout=subject.suite.keys.run.timeout,
+        secrets=subject.secrets,
+        purse=purse_from(orders.purse, subject.suite.keys.run.budget),
+    )
+    asking.remember(known, orders.again)
+    return asking

@@ -1,0 +1,163 @@
+"""Going on with a run after a kill: nothing finished is asked twice, and the end is that of an undisturbed run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_speval.evidence.hold import Hold
+from tests.plugin.conftest import Project, timeless
+
+WORDS = ["yes", "no", "yes", "die", "yes", "yes", "", "yes"]
+RUN = ("-p", "no:cacheprovider")
+
+
+def answers(project: Project, words: list[str]) -> None:
+    """Let the model say something else from now on: its table is no file that the question knows of."""
+    (project.path / "said.json").write_text(json.dumps(dict(zip(project.ids, words, strict=True))))
+
+
+def killed(project: Project, extra: str = "", words: list[str] | None = None) -> Path:
+    """A run that dies while it asks for `c3`."""
+    project.write(words or WORDS, extra=extra)
+    run = project.run(*RUN, environment={"HOME": str(project.path)})
+    assert run.ret == 17
+    answers(project, ["yes" if word == "die" else word for word in words or WORDS])
+    return project.folder()
+
+
+def undisturbed(project: Project) -> str:
+    project.forget_calls()
+    assert project.run(*RUN, "--speval-out", "undisturbed").ret == 0
+    (document,) = (project.path / "undisturbed/voice").glob("*/out.json")
+    return timeless(json.loads(document.read_text()))
+
+
+def test_only_what_never_came_back_is_asked_again(project: Project, distributed: tuple[str, ...]) -> None:
+    folder = killed(project)
+    assert project.calls == ["c0", "c1", "c2", "c3"]
+    project.forget_calls()
+    resumed = project.run(*RUN, f"--speval-resume={folder}", *distributed)
+    assert resumed.ret == 0
+    assert sorted(project.calls) == ["c3", "c4", "c5", "c6", "c7"]
+    assert project.folder() == folder, "no second run folder"
+    rows = [json.loads(line) for line in (folder / "clips.jsonl").read_text().splitlines()]
+    assert [row["attempts"] for row in rows] == [1, 1, 1, 2, 1, 1, 1, 1]
+    assert timeless(project.document()) == undisturbed(project)
+
+
+def test_a_call_that_may_be_made_once_stays_unknown(project: Project) -> None:
+    folder = killed(project, "run: {once: true}")
+    project.forget_calls()
+    assert project.run(*RUN, f"--speval-resume={folder}").ret == 6
+    assert project.calls == ["c4", "c5", "c6", "c7"]
+    assert project.document()["counts"]["unknown"] == 1
+
+
+def test_what_failed_is_never_asked_again(project: Project) -> None:
+    words = ["raise", *WORDS[1:]]
+    folder = killed(project, "run: {max_failed: 1}", words)
+    answers(project, ["yes"] * 8)
+    project.forget_calls()
+    project.run(*RUN, f"--speval-resume={folder}")
+    assert "c0" not in project.calls
+    assert project.document()["counts"]["failed"] == 1
+
+
+def test_a_run_can_be_killed_and_taken_up_again_and_again(project: Project) -> None:
+    project.write(["die"] * 3 + ["yes"])
+    for _ in range(3):
+        resume = [f"--speval-resume={project.folder()}"] if (project.path / ".speval").exists() else []
+        assert project.run(*RUN, *resume, environment={"HOME": str(project.path)}).ret == 17
+        answers(project, ["die" if name in {"c1", "c2"} - {*project.calls} else "yes" for name in project.ids])
+    assert project.run(*RUN, f"--speval-resume={project.folder()}").ret == 0
+    assert project.calls == ["c0", "c0", "c1", "c1", "c2", "c2", "c3"]
+    assert len(project.documents()) == 1
+
+
+def test_a_torn_last_line_is_set_aside(project: Project) -> None:
+    folder = killed(project)
+    journal = folder / "journal/main.jsonl"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b'{"event":"returned","id":"c3","sco')
+    assert project.run(*RUN, f"--speval-resume={folder}").ret == 0
+    assert journal.read_bytes() == whole
+    assert (folder / "journal/main.torn").read_bytes() == b'{"event":"returned","id":"c3","sco\n'
+    assert project.document()["counts"]["answered"] == 7
+
+
+def test_damage_elsewhere_stops_with_its_line_and_changes_nothing(project: Project) -> None:
+    folder = killed(project)
+    journal = folder / "journal/main.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b"yes", b"nay")
+    journal.write_bytes(b"".join(lines))
+    project.forget_calls()
+    run = project.run(*RUN, f"--speval-resume={folder}")
+    assert run.ret == 6
+    run.stdout.fnmatch_lines(["*main.jsonl, line 3: not what was written*"])
+    assert project.calls == []
+    assert journal.read_bytes() == b"".join(lines)
+
+
+def test_a_changed_question_is_refused_with_its_key(project: Project) -> None:
+    folder = killed(project)
+    before = sorted((path, path.read_bytes()) for path in folder.rglob("*") if path.is_file())
+    project.forget_calls()
+    run = project.run(*RUN, f"--speval-resume={folder}", "--speval-set", "voice.corpus.audio.clipping=reject")
+    assert run.ret == 6
+    run.stdout.fnmatch_lines(["*answers another question: audio.clipping: report then, reject now*"])
+    assert project.calls == []
+    assert before == sorted((path, path.read_bytes()) for path in folder.rglob("*") if path.is_file())
+
+
+def test_one_changed_sample_is_another_question(project: Project) -> None:
+    folder = killed(project)
+    sound = project.path / "7.wav"
+    sound.write_bytes(sound.read_bytes()[:-1] + b"\x07")
+    project.forget_calls()
+    run = project.run(*RUN, f"--speval-resume={folder}")
+    assert run.ret == 6
+    run.stdout.fnmatch_lines(["*answers another question: clips.bytes_sha256*"])
+    assert project.calls == []
+
+
+def test_another_limit_is_stamped_post_hoc(project: Project) -> None:
+    folder = killed(project)
+    project.run(*RUN, f"--speval-resume={folder}", "--speval-set", "voice.gates.accuracy.min=0.99")
+    document = project.document()
+    assert document["gates"][0]["verdict"] == "fail"
+    assert "rules.gates[accuracy].min: 0.5 then, 0.99 now" in document["plan"]["postHoc"]
+    assert document["plan"]["askedUnder"] is not None
+
+
+def test_a_folder_that_another_process_writes_to_is_left_alone(project: Project) -> None:
+    folder = killed(project)
+    hold = Hold.take(folder, "the folder")
+    try:
+        project.forget_calls()
+        run = project.run(*RUN, f"--speval-resume={folder}", environment={"HOME": str(project.path)})
+    finally:
+        hold.release()
+    assert run.ret == 6
+    run.stdout.fnmatch_lines(["*another process is at work on*"])
+    assert project.calls == []
+
+
+def test_a_finished_run_has_nothing_left_to_ask(project: Project) -> None:
+    project.write(["yes", "yes", "no"])
+    assert project.run(*RUN).ret == 0
+    project.forget_calls()
+    assert project.run(*RUN, f"--speval-resume={project.folder()}").ret == 0
+    assert project.calls == []
+
+
+def test_several_runs_of_one_suite_are_ambiguous(project: Project) -> None:
+    project.write(["yes", "yes"])
+    for _ in range(2):
+        project.run(*RUN)
+    run = project.run(*RUN, "--speval-resume=.speval")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(["*several runs of voice*resume-ambiguous*"])
