@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.authority import authority  # noqa: F401
+
 settings.register_profile("untimed", parent=settings(), deadline=None)
 settings.load_profile("untimed")
 

@@ -188,7 +188,7 @@ class Process:
         return self._with_tail(AnswerFault("process-died", f"the process ended without an answer{place}: {how}"))
 
     def _with_tail(self, fault: AnswerFault) -> AnswerFault:
-        cut = "" if len(self._tail) == TAIL else ""
+        cut = "…" if len(self._tail) == TAIL else ""
         said = cut + self._tail.decode("utf-8", "replace").strip()
         return AnswerFault(fault.code, f"{fault.message}; its last words: {said}") if said else fault
 

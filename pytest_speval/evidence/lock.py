@@ -163,10 +163,6 @@ class Lock:
         }
         return canonical(content | {"lockSha256": digest(content)}) + b"\n"
 
-    def sealed(self, question: str) -> Sealed | None:
-        """The first plan over the question with this digest, None where none was sealed."""
-        return next((entry for entry in self.entries if entry.question_sha256 == question), None)
-
     def titled(self, title: str | None) -> Sealed | None:
         """The plan of the adapter with this title, None where none was sealed."""
         return next((entry for entry in self.entries if entry.title == title), None)

@@ -299,6 +299,11 @@ class Campaign:
             return INVALID
         return FAILED if any(entry.verdict == "fail" for entry in self.entries) else status
 
+    def notices(self) -> list[str]:
+        """Stored runs that were named and belong to no suite of this session."""
+        spare = [path for name, paths in self._replayed.items() if name not in self._runs for path in paths]
+        return [f"not used: {self.shown(path)}" for path in spare]
+
     def results(self) -> list[Run]:
         """The runs of this session that were judged."""
         return [run for run in self._runs.values() if run.result is not None]

@@ -9,6 +9,7 @@ from pytest_speval.adapters.base import close
 from pytest_speval.audit.budget import bounds, budget_lines
 from pytest_speval.errors import EvidenceFault, UsageFault
 from pytest_speval.evidence.folder import write_whole
+from pytest_speval.evidence.ledger import Ledger
 from pytest_speval.evidence.lock import Lock
 from pytest_speval.plugin.campaign import Campaign
 from pytest_speval.plugin.errand import say
@@ -95,7 +96,8 @@ def _plan_lines(campaign: Campaign, subject: Subject, run: LiveRun) -> list[str]
     budget = subject.suite.keys.run.budget
     if adapter is None or not (question.adapter["billable"] or budget):
         return lines
-    return lines + budget_lines(bounds(question, adapter), budget or Budget())
+    held = Ledger(campaign.settings.ledger).spent(question.digest)
+    return lines + budget_lines(bounds(question, adapter), budget or Budget(), held)
 
 
 def _shown(path: Path) -> str:

@@ -30,7 +30,7 @@ from pytest_speval.reports.summary import Entry
 
 CODES = {
     "interrupted": "The audits of a suite were interrupted.",
-    "file-changed": "A file of the model changed while its clips were asked.",
+    "model-changed": "A file of the model changed while its clips were asked.",
     "question-differs": "Stored evidence answers another question than the one that is asked now.",
 }
 
@@ -64,6 +64,10 @@ class LiveRun(Run):
         self._hold: Hold | None = None
         self._begun = False
         self._prepared: Prepared | None = None
+
+    @property
+    def origin(self) -> str | None:
+        return None if self._resumed is None else "resumed"
 
     @property
     def prepared(self) -> Prepared | None:
@@ -151,7 +155,7 @@ class LiveRun(Run):
         changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
         if changed:
             message = f"{', '.join(sorted(changed))} changed while clips were asked"
-            found.append(Audit("files", (Finding("error", "file-changed", message),)))
+            found.append(Audit("files", (Finding("error", "model-changed", message),)))
         owed = None if self._bill is None else self._bill.after(self._run_name, self.folder.journal_lines())
         self._afterwards = tuple(found if owed is None else [*found, owed])
 

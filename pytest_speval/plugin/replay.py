@@ -61,6 +61,10 @@ class ReplayRun(Run):
         self._environ = environ
         self._endings: dict[int, Ending] | None = None
 
+    @property
+    def origin(self) -> str:
+        return "replayed"
+
     @cached_property
     def plan(self) -> Plan | None:
         question = self._recording.question

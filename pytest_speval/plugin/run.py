@@ -94,6 +94,11 @@ class Run(ABC):
         """Every audit, made once."""
 
     @property
+    def origin(self) -> str | None:
+        """Where answers come from that are not asked for now: `replayed` or `resumed`."""
+        return None
+
+    @property
     def skipped(self) -> str | None:
         """Why the whole suite is passed over, or None."""
         return None
@@ -152,12 +157,12 @@ class Run(ABC):
             if self.skipped is not None:
                 return Entry(name, None, "skipped", self.skipped, None)
             if self.plan is None or self.refused is not None:
-                return Entry(name, None, "invalid", self.blocked, None)
+                return Entry(name, None, "invalid", self.blocked, None, self.origin)
             return self._report(self.plan, partial=partial)
         except EvidenceFault as fault:
             self.result = None
             folder = None if self.folder is None else self._shown(self.folder)
-            return Entry(name, folder, "invalid", f"integrity: {fault}", None)
+            return Entry(name, folder, "invalid", f"integrity: {fault}", None, self.origin)
 
     def _shown(self, folder: RunFolder) -> str:
         path = folder.path
@@ -178,4 +183,5 @@ class Run(ABC):
         for name, pieces in result_files(self.result, document, times, keyid).items():
             folder.write_pieces(name, pieces)
         write_receipt(folder, plan, self.result.verdict, self.result.told, self.sign)
-        return Entry(self.subject.name, self._shown(folder), self.result.verdict, self.result.told, document)
+        verdict, told = self.result.verdict, self.result.told
+        return Entry(self.subject.name, self._shown(folder), verdict, told, document, self.origin)

@@ -110,7 +110,8 @@ class SuiteSession:
             shown = self._campaign.shown(self._campaign.settings.out)
             sign = self._campaign.settings.sign
             keyid = None if sign is None else sign.keyid
-            write_summary(terminalreporter, self._campaign.entries, results, shown, keyid)
+            notices = self._campaign.notices()
+            write_summary(terminalreporter, self._campaign.entries, results, shown, keyid, notices)
 
 
 def _words(config: pytest.Config, settings: Settings) -> Words:

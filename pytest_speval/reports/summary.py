@@ -14,13 +14,17 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One run of one suite: its folder below the output folder and what `out.json` says, or why there is none."""
+    """One run of one suite: its folder below the output folder and what `out.json` says, or why there is none.
+
+    `origin` says where answers come from that were not all asked for now: `replayed` or `resumed`.
+    """
 
     suite: str
     folder: str | None
     verdict: str
     reason: str | None
     document: Mapping[str, Any] | None
+    origin: str | None = None
 
 
 def summary_document(entries: Sequence[Entry], earlier: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -33,6 +37,7 @@ def summary_document(entries: Sequence[Entry], earlier: Mapping[str, Sequence[st
                 "folder": entry.folder,
                 "verdict": entry.verdict,
                 "reason": entry.reason,
+                "origin": entry.origin,
                 "model": entry.document and entry.document["model"],
                 "headline": entry.document and entry.document["headline"],
                 "value": entry.document and entry.document["metrics"][entry.document["headline"]]["value"],

@@ -29,6 +29,7 @@ def write_summary(
     results: Sequence[Result],
     shown_out: str,
     keyid: str | None = None,
+    notices: Sequence[str] = (),
 ) -> None:
     """The verdict table, the gates that need attention, where the reports are, and who signed their receipts."""
     reporter.write_sep("=", "speech evaluations")
@@ -36,6 +37,8 @@ def write_summary(
         for line in _table(entries, reporter._tw.fullwidth).splitlines():
             reporter.write_line(line.rstrip())
     for result in results:
+        for changed in result.plan.post_hoc:
+            reporter.write_line(f"{result.plan.suite}: post hoc: {changed}")
         if result.plan.rules.get("overrides"):
             reporter.write_line(f"{result.plan.suite}: overridden: {', '.join(result.plan.rules['overrides'])}")
         for verdict in sorted(result.verdicts, key=lambda one: one.waived is None):
@@ -46,8 +49,12 @@ def write_summary(
         mark = {COLOURS[entry.verdict]: True, "bold": True}
         between = " " if entry.verdict == "shard" else ": "
         reason = f"{between}{entry.reason}" if entry.reason else ""
-        model = f" ({entry.document['model']})" if entry.document else ""
-        reporter.write_line(f"{entry.suite}{model}: {entry.verdict}{reason}", **mark)
+        about = [str(entry.document["model"])] if entry.document else []
+        about += [entry.origin] if entry.origin else []
+        shown = f" ({', '.join(about)})" if about else ""
+        reporter.write_line(f"{entry.suite}{shown}: {entry.verdict}{reason}", **mark)
+    for notice in notices:
+        reporter.write_line(notice)
     if results:
         reporter.write_line(receipt_line(keyid))
     if any(entry.folder for entry in entries):

@@ -36,7 +36,8 @@ def read_sources(contents: Contents) -> tuple[StoredRun | None, list[Finding]]:
             head = None if contents.receipt is None else contents.receipt.journals.get(name)
             found = journal_fault(name, path.read_bytes(), head)
             if found is None and name in contents.changed:
-                found = Finding("error", "line-altered", "its torn end was altered", name)
+                record = "" if head is None else f"line {head.lines + 1}"
+                found = Finding("error", "line-altered", "the torn end was taken away", name, record)
             findings += [] if found is None else [found]
     run = None if plan is None or audits is None else StoredRun(RunFolder(contents.folder), plan, audits)
     return run, findings

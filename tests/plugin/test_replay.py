@@ -135,8 +135,17 @@ def test_a_suite_without_a_recording_is_invalid(project: Project) -> None:
     project.suite("other", gates="gates: {accuracy: {metric: accuracy, min: 0, why: none}}")
     run = replayed(project, stored)
     assert run.ret == 6
-    run.stdout.fnmatch_lines(["other: invalid: *integrity: --speval-replay has no run of other"])
+    run.stdout.fnmatch_lines(["other (replayed): invalid: *integrity: --speval-replay has no run of other"])
     assert project.calls == []
+
+
+def test_recordings_that_are_not_used_are_listed(project: Project) -> None:
+    project.write(WORDS, references=REFERENCES)
+    project.suite("other", gates="gates: {coverage: {metric: coverage, min: 0, why: none}}")
+    project.run()
+    run = project.run("--speval-replay=.speval", "-k", "voice")
+    assert run.ret == 0
+    run.stdout.fnmatch_lines(["voice (counting, replayed): pass", "not used: .speval/other/*"])
 
 
 def test_two_recordings_of_one_suite_are_not_one_run(project: Project) -> None:

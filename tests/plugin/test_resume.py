@@ -113,6 +113,29 @@ def test_a_changed_question_is_refused_with_its_key(project: Project) -> None:
     assert before == sorted((path, path.read_bytes()) for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.mark.parametrize(
+    ("part", "old", "new"),
+    [
+        ("suites/voice.yaml", "{use: counting}", "{use: counting, said: ./said.json}"),
+        ("suites/voice.yaml", "{use: counting}", "{use: counting, name: other}"),
+        ("suites/voice.yaml", "{use: counting}", "{use: counting, requires: {pytest: '0'}}"),
+        ("suites/voice.yaml", "corpus: {", "corpus: {audio: {clipping: reject}, "),
+        ("suites/voice.yaml", "corpus: {", "corpus: {exclude: {c7: 'cut'}, "),
+        ("clips.csv", "c0,yes", "c0,no"),
+        ("clips.csv", "c0,yes,0.wav\n", ""),
+        ("conftest.py", "sample_rate = 16000", "labels = ('yes', 'no', 'maybe')\n    sample_rate = 16000"),
+    ],
+)
+def test_whatever_can_change_an_answer_changes_the_question(project: Project, part: str, old: str, new: str) -> None:
+    folder = killed(project)
+    file = project.path / part
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    project.forget_calls()
+    assert project.run(*RUN, f"--speval-resume={folder}").ret == 6
+    assert project.calls == []
+
+
 def test_one_changed_sample_is_another_question(project: Project) -> None:
     folder = killed(project)
     sound = project.path / "7.wav"

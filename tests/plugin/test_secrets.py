@@ -26,7 +26,7 @@ LOUD = ("-vv", "--showlocals", "-rA", "--junitxml=junit.xml", "-o", "junit_loggi
 ADAPTER = """
 import atexit, base64, gc, json, logging, os, sys, threading, urllib.parse, warnings
 import pytest
-from pytest_speval import EmotionRead, Identity, Response
+from pytest_speval import EmotionRead, Identity, Response, Usage
 from pytest_speval.errors import AdapterFault, AnswerFault
 
 LOG = logging.getLogger("leaking")
@@ -55,6 +55,10 @@ class Leaking:
         self.act("identity")
         parts = {self.say("key"): self.say("part")}
         return Identity(self.say("identity"), version=self.say("version"), components=parts)
+
+    def bound(self, seconds, text):
+        self.act("bound")
+        return Usage()
 
     def warm_up(self):
         self.act("warm_up")
@@ -277,7 +281,7 @@ def test_the_search_itself_finds_every_shape() -> None:
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
-def test_no_canary_is_left_by_clips_and_tests(project: Project, workers: tuple[str, ...]) -> None:
+def test_h72_no_canary_is_left_by_clips_and_tests(project: Project, workers: tuple[str, ...]) -> None:
     clips = "raise key_error cut fault type leave skip label scores nan response print log warn thread unraisable right"
     project_with(project, *clips.split(), gates="gates: {accuracy: {metric: accuracy, min: 0.1, why: chance}}")
     (project.path / "test_mine.py").write_text(TESTS)
@@ -298,12 +302,23 @@ def test_no_canary_is_left_by_clips_and_tests(project: Project, workers: tuple[s
     assert keys["headers"] == {"Authorization": "Bearer ${TOKEN}"}
 
 
-@pytest.mark.parametrize("step", ["init", "identity", "warm_up"])
-def test_no_canary_is_left_by_an_adapter_that_cannot_start(project: Project, step: str) -> None:
-    text = run(project_with(project, step))
+@pytest.mark.parametrize(
+    ("step", "code"),
+    [
+        ("init", "adapter-broken"),
+        ("identity", "adapter-broken"),
+        ("warm_up", "adapter-broken"),
+        ("bound", "bound-invalid"),
+    ],
+)
+def test_no_canary_is_left_by_an_adapter_that_cannot_start(project: Project, step: str, code: str) -> None:
+    project_with(project, step)
+    suite = project.path / "suites/voice.yaml"
+    suite.write_text(suite.read_text().replace("max_failed: 100", "budget: {requests: 9}"))
+    text = run(project)
     assert leaks_in(text) == []
     assert missing(text, f"{step}-raised {step}-printed {step}-error") == []
-    assert "adapter-broken" in (project.folder() / "audits.json").read_text()
+    assert code in (project.folder() / "audits.json").read_text()
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])

@@ -1,4 +1,4 @@
-"""Payments: who is asked about what decides what may be asked once; what came back settles, what was given up does not."""
+"""Payments: who is asked about what says what may be asked once; what came back settles, what was given up does not."""
 
 from __future__ import annotations
 

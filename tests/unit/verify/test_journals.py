@@ -119,6 +119,13 @@ def test_without_a_head_the_last_two_lines_share_the_blame(lines: list[bytes]) -
     assert place(journal_fault(NAME, b"".join(altered), head_of(lines))) == ("line-altered", "line 8")
 
 
+@pytest.mark.parametrize("number", range(1, 10))
+def test_a_blank_that_says_nothing_is_told_by_its_line_without_a_head(lines: list[bytes], number: int) -> None:
+    altered = [*lines]
+    altered[number - 1] = lines[number - 1].replace(b'":"', b'": "', 1)
+    assert place(journal_fault(NAME, b"".join(altered), None)) == ("line-altered", f"line {number}")
+
+
 def test_a_torn_end_is_no_fault_until_it_is_another(lines: list[bytes]) -> None:
     torn = b"".join(lines) + b'{"event":"ent'
     assert journal_fault(NAME, torn, None) is None

@@ -13,7 +13,7 @@ from pytest_speval.evidence.canonical import canonical
 from pytest_speval.verify.place import altered_key, altered_line, first_difference, key_path
 from tests.damage import spans
 
-NAMES = st.sampled_from(["a", "b.c", "é", "id", "ﬃ", "[0]", '"', "\\", "", "zz"])
+NAMES = st.sampled_from(["a", "b.c", "é", "id", "ﬃ", "\U0001f600", "[0]", '"', "\\", "", "zz"])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["x", '",{', "ü", ""]) | st.just(0.5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
@@ -33,6 +33,12 @@ def test_a_path_is_that_of_the_innermost_entry_around_a_byte(data: st.DataObject
     value = data.draw(VALUES.filter(lambda value: isinstance(value, dict | list)))
     offset = data.draw(st.integers(0, len(canonical(value)) - 1))
     assert key_path(value, offset) == walked(value, offset)
+
+
+def test_keys_stand_in_the_order_of_utf_16() -> None:
+    value = {"ﬃ": 1, "\U0001f600": [2]}
+    assert canonical(value) == '{"\U0001f600":[2],"ﬃ":1}'.encode()
+    assert key_path(value, canonical(value).index(b"[2")) == "\U0001f600"
 
 
 @pytest.mark.parametrize(

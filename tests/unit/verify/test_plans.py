@@ -33,6 +33,10 @@ def test_a_part_that_is_another_is_told(part: str) -> None:
     assert altered_part(canonical(other) + b"\n", KNOWN) == part
 
 
+def test_rules_that_say_the_same_in_other_words_are_told() -> None:
+    assert altered_part(TEXT.replace(b'"max_failed":1', b'"max_failed": 1'), KNOWN) == "rules"
+
+
 def test_a_value_that_others_vouch_for_is_told_by_its_key() -> None:
     for key, value in (("suite", "vowel"), ("title", "x"), ("shard", [2, 2]), ("postHoc", []), ("askedUnder", None)):
         other = json.loads(TEXT) | {key: value}
@@ -40,6 +44,6 @@ def test_a_value_that_others_vouch_for_is_told_by_its_key() -> None:
 
 
 def test_a_cut_or_empty_plan_has_no_part_to_tell() -> None:
-    for text in (b"", TEXT[:-1], b"nothing like it"):
+    for text in (b"", TEXT[:-1], TEXT + b" ", b"nothing like it"):
         assert altered_part(text, KNOWN) == ""
     assert altered_part(TEXT[:40], KNOWN) in ("askedUnder", "")

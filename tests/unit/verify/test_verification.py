@@ -190,6 +190,20 @@ def test_the_last_lines_of_a_journal_cannot_go_unseen(damaged: Damage, whole: Pa
         assert placed(found) == [("line-missing", "journal/gw1.jsonl", f"line {kept + 1}")]
 
 
+def test_a_torn_end_cannot_go_unseen_either(tmp_path: Path) -> None:
+    plan = plan_of()
+    run = killed_run(tmp_path, plan=plan)
+    journal = run.journals / "gw0.jsonl"
+    whole = journal.read_bytes()
+    journal.write_bytes(whole + b'{"event":"ente')
+    finish(run, plan)
+    assert not errors(verify(run.path))
+    for end in (b"", b'{"event":"entf', b'{"event":"entered'):
+        journal.write_bytes(whole + end)
+        expected = ("line-altered", "journal/gw0.jsonl", f"line {whole.count(10) + 1}")
+        assert placed(verify(run.path)) == [expected]
+
+
 def test_an_altered_number_is_told_with_the_recomputed_one(damaged: Damage, whole: Path) -> None:
     value = json.loads((whole / "out.json").read_bytes())
     value["metrics"]["accuracy"]["value"] = 0.9
