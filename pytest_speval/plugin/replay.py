@@ -22,7 +22,11 @@ from pytest_speval.plugin.preparation import supported
 from pytest_speval.plugin.run import Orders, Run
 from pytest_speval.plugin.subject import Subject
 
-CODES = {"no-recording-of": "No stored run of a suite lies where `--speval-replay` points."}
+CODES = {
+    "no-recording-of": "No stored run of a suite lies where `--speval-replay` points.",
+    "not-recorded": "A recording has no answer for a planned clip.",
+}
+NOT_RECORDED = Ending("unattempted", None, "not-recorded", "the recording has no answer for this clip", attempts=0)
 RULE_BY_LABELS = "labels-unreached"
 """The one finding about an adapter that follows from today's labels and not from the adapter alone."""
 
@@ -142,9 +146,10 @@ class ReplayRun(Run):
 
 
 def recalled(recording: Recording, folder: RunFolder) -> dict[int, Ending]:
-    """The stored endings by place."""
-    assert recording.question is not None
-    return known_endings(recording.question, folder)
+    """How every planned clip ended in the recording, by place."""
+    question = recording.question
+    assert question is not None
+    return dict.fromkeys(question.planned, NOT_RECORDED) | known_endings(question, folder)
 
 
 def asked_today(subject: Subject, stored: Plan, environ: Mapping[str, str]) -> Question:

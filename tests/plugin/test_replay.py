@@ -126,6 +126,7 @@ def test_an_incomplete_recording_passes_nothing(project: Project) -> None:
     project.forget_calls()
     run = replayed(project, stored)
     assert run.ret == 6
+    run.stdout.fnmatch_lines(["c2: unattempted: not-recorded: the recording has no answer for this clip"])
     run.stdout.fnmatch_lines(["*voice*invalid: 3 of 4 clips: no verdict*"])
     assert project.calls == []
 

@@ -120,7 +120,7 @@ def test_a_changed_question_is_refused_with_its_key(project: Project) -> None:
         ("suites/voice.yaml", "{use: counting}", "{use: counting, name: other}"),
         ("suites/voice.yaml", "{use: counting}", "{use: counting, requires: {pytest: '0'}}"),
         ("suites/voice.yaml", "corpus: {", "corpus: {audio: {clipping: reject}, "),
-        ("suites/voice.yaml", "corpus: {", "corpus: {exclude: {c7: 'cut'}, "),
+        ("suites/voice.yaml", "corpus: {", "corpus: {exclude: {test/c7: 'cut'}, "),
         ("clips.csv", "c0,yes", "c0,no"),
         ("clips.csv", "c0,yes,0.wav\n", ""),
         ("conftest.py", "sample_rate = 16000", "labels = ('yes', 'no', 'maybe')\n    sample_rate = 16000"),

@@ -133,6 +133,14 @@ def test_a_changed_byte_before_the_last_line_is_found_with_its_line(
     assert caught.value.message in ((exact, last_but_one) if number == len(lines) - 1 else (exact,))
 
 
+@pytest.mark.parametrize("number", range(1, 10))
+def test_a_change_that_leaves_the_value_is_found_in_every_line(lines: list[bytes], number: int, tmp_path: Path) -> None:
+    altered = [*lines]
+    altered[number - 1] = lines[number - 1].replace(b'":"', b'": "', 1)
+    with pytest.raises(EvidenceFault, match=rf"line {number}( or 9)?: not what was written"):
+        read(tmp_path / "j.jsonl", b"".join(altered))
+
+
 @pytest.mark.parametrize("gone", range(8))
 def test_a_line_taken_out_is_found(lines: list[bytes], gone: int, tmp_path: Path) -> None:
     with pytest.raises(EvidenceFault, match="not what was written"):

@@ -274,9 +274,11 @@ def test_damage_of_a_killed_run_is_told_too(tmp_path: Path) -> None:
     assert placed(verify(folder))[1:] == [("line-altered", "journal/gw0.jsonl", "line 3")]
     rewritten(folder, "plan.json", lambda plan: plan["question"]["clips"]["cells"]["label"].reverse())
     assert ("evidence-altered", "plan.json", "") in placed(verify(folder))
+    assert ("line-altered", "journal/gw0.jsonl", "line 3") in placed(verify(folder))
     assert "question is not what questionSha256 stands for" in str(verify(folder)[1])
-    (folder / "audits.json").write_bytes(b'[{"name":"corpus"}]\n')
-    assert ("evidence-altered", "audits.json", "") in placed(verify(folder))
+    for audits in (b'[{"name":"corpus"}]\n', b'[{"findings":[],"name":"corpus","verdict":"fail"}]\n', b"[1]\n"):
+        (folder / "audits.json").write_bytes(audits)
+        assert ("evidence-altered", "audits.json", "") in placed(verify(folder))
     (folder / "audits.json").unlink()
     assert ("file-missing", "audits.json", "") in placed(verify(folder))
 
