@@ -153,13 +153,14 @@ class Ledger:
         return [entry for entry in self.entries(scope) if entry.usage is None]
 
     def _exists(self) -> bool:
+        seen = self._seen  # before the look: another thread may make the file meanwhile
         try:
             there = self.path.stat() is not None
         except FileNotFoundError:
             there = False
         except OSError as error:
             raise EvidenceFault("ledger-unwritable", f"{self.path}: {error.strerror}") from error
-        if self._seen and not there:
+        if seen and not there:
             raise EvidenceFault("ledger-gone", f"{self.path} is no longer there: what was spent is not known")
         return there
 

@@ -99,9 +99,13 @@ class Campaign:
                 raise UsageFault("override-unknown", message)
 
     def _check_waivers(self) -> None:
-        """A release may waive a gate only in somebody's name and for so long."""
-        for rule in self.gates if self.settings.release else ():
-            if rule.waiver is not None and (rule.waiver.owner is None or rule.waiver.until is None):
+        """Read all gates; a release may waive one only in somebody's name and for so long."""
+        for rule in self.gates:
+            if (
+                self.settings.release
+                and rule.waiver is not None
+                and (rule.waiver.owner is None or rule.waiver.until is None)
+            ):
                 message = f"{rule.waiver.place}: the waiver of {rule.suite}/{rule.id} needs `owner` and `until`"
                 raise UsageFault("release-waiver", f"{message} under --speval-release")
 

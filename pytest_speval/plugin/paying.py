@@ -87,7 +87,8 @@ class Bill:
         findings = []
         if open_calls:
             clips = tuple(entry.call.clip for entry in open_calls)
-            message = f"{len(clips):,} calls were paid for and never came back"
+            calls = "1 call was" if len(clips) == 1 else f"{len(clips):,} calls were"
+            message = f"{calls} paid for and never came back"
             findings.append(Finding("error", "budget-unsettled", message, clips))
         over = overruns(spent, NOTHING, self.budget or Budget(), "the run")
         findings += [Finding("error", "budget-exceeded", sentence) for sentence in over]

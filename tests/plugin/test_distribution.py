@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -126,3 +127,24 @@ def test_suites_live_beside_ordinary_tests(project: Project, distributed: tuple[
     result = project.run(*distributed)
     assert result.ret == 1
     result.assert_outcomes(passed=9, failed=1)
+
+
+def test_many_workers_leave_the_records_of_a_serial_run(project: Project) -> None:
+    """200 clips, four workers: no record is lost, none is there twice (H60)."""
+    project.write(["yes", "no", "", "maybe"] * 50)
+    project.run()
+    serial = project.folder()
+    project.run("-n", "4")
+    spread = project.folder()
+    assert len(list((spread / "journal").iterdir())) > 1
+    assert _records(spread) == _records(serial)
+    assert len(_records(spread)) == 400
+    assert (spread / "clips.jsonl").read_bytes() == (serial / "clips.jsonl").read_bytes()
+
+
+def _records(folder: Path) -> list[tuple[str, str, str]]:
+    """Event, id and answer of every line about a clip, sorted."""
+    lines = [
+        json.loads(line) for path in (folder / "journal").glob("*.jsonl") for line in path.read_bytes().splitlines()
+    ]
+    return sorted((line["event"], line["id"], str(line.get("answer"))) for line in lines if "id" in line)

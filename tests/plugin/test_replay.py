@@ -1,4 +1,4 @@
-"""Replay: stored answers judged by today's rules, without model, sound, manifest or network."""
+"""Replay: stored answers judged by today's rules, without model, sound, manifest or network (H65)."""
 
 from __future__ import annotations
 

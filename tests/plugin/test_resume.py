@@ -1,4 +1,7 @@
-"""Going on with a run after a kill: nothing finished is asked twice, and the end is that of an undisturbed run."""
+"""Going on with a run after a kill: nothing finished is asked twice, and the end is that of an undisturbed run.
+
+H59 (one outcome, attempts counted), H61 (torn line), H63 (a failure is no answer), H64 (what makes a run another).
+"""
 
 from __future__ import annotations
 
@@ -64,6 +67,18 @@ def test_what_failed_is_never_asked_again(project: Project) -> None:
     project.run(*RUN, f"--speval-resume={folder}")
     assert "c0" not in project.calls
     assert project.document()["counts"]["failed"] == 1
+
+
+def test_a_failure_is_no_answer_that_a_later_run_takes_for_one(project: Project) -> None:
+    project.write(["raise", "yes"])
+    assert project.run(*RUN).ret == 6
+    failed = project.folder() / "journal/main.jsonl"
+    before = failed.read_bytes()
+    answers(project, ["yes", "yes"])
+    assert project.run(*RUN).ret == 0
+    assert project.calls == ["c0", "c1", "c0", "c1"]
+    assert failed.read_bytes() == before
+    assert b'"event":"failed","id":"c0"' in before
 
 
 def test_a_run_can_be_killed_and_taken_up_again_and_again(project: Project) -> None:

@@ -1,4 +1,4 @@
-"""A canary: whatever adapters and tests do with a secret, no file and no output holds its value."""
+"""A canary: whatever adapters and tests do with a secret, no file and no output holds its value (H72)."""
 
 from __future__ import annotations
 

@@ -129,7 +129,9 @@ def test_a_paid_call_that_never_came_back_passes_nothing(project: Project) -> No
     resumed = project.run(*RUN, "--speval-spend=voice", f"--speval-resume={folder}")
     assert project.calls == ["c2", "c3"], "what was entered is never asked again"
     assert resumed.ret == 6, "one clip may fail, but what it cost is open"
-    resumed.stdout.fnmatch_lines(["*voice (paid-model): invalid: audit[[]ledger] failed: 1 calls were paid for and*"])
+    resumed.stdout.fnmatch_lines(
+        ["*voice (paid-model, resumed): invalid: audit[[]ledger] failed: 1 call was paid for and*"]
+    )
     replayed = project.run(*RUN, f"--speval-replay={folder}")
     assert replayed.ret == 6
 

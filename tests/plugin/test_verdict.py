@@ -60,7 +60,7 @@ def test_the_fixture_passes_with_a_table_and_reports(plain: tuple[Path, subproce
     assert "macro_f1" in run.stdout
     folder = next((out / "fixture").iterdir())
     names = {path.name for path in folder.iterdir()}
-    assert names == {"plan.json", "audits.json", "journal", "clips.jsonl", "out.json", "report.md"}
+    assert names == {"plan.json", "audits.json", "journal", "clips.jsonl", "out.json", "report.md", "receipt.json"}
     assert (out / "summary.json").exists()
     assert (out / "summary.md").exists()
 

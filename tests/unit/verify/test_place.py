@@ -38,7 +38,7 @@ def test_a_path_is_that_of_the_innermost_entry_around_a_byte(data: st.DataObject
 def test_keys_stand_in_the_order_of_utf_16() -> None:
     value = {"ﬃ": 1, "\U0001f600": [2]}
     assert canonical(value) == '{"\U0001f600":[2],"ﬃ":1}'.encode()
-    assert key_path(value, canonical(value).index(b"[2")) == "\U0001f600"
+    assert key_path(value, 3) == "\U0001f600"
 
 
 @pytest.mark.parametrize(
