@@ -161,7 +161,8 @@ def _audits(result: Result) -> list[str]:
 def _plan(result: Result, keyid: str | None) -> list[str]:
     plan = result.plan
     identity = plan.question.adapter["identity"]
-    rows = [("question SHA-256", plan.question.digest), ("plan SHA-256", plan.digest)]
+    lock = next((audit.headline for audit in result.audits if audit.name == "lock"), "none: nothing was frozen")
+    rows = [("question SHA-256", plan.question.digest), ("plan SHA-256", plan.digest), ("lock", lock)]
     rows += [(f"model file {name}", digest) for name, digest in sorted(identity["files"].items())]
     rows += [(f"version of {name}", version) for name, version in sorted(plan.versions.items())]
     return ["## Plan", "", *table(("what", "value"), rows), receipt_line(keyid), ""]
