@@ -16,6 +16,8 @@ import rfc8785
 
 _ASTRAL = re.compile(rb"[\xf0-\xf4]")
 OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
+PLAIN = frozenset({str, int, bool, type(None)})
+"""Types that every encoder writes alike."""
 EXACT = 2**53
 """Below it every integer is a double."""
 
@@ -52,9 +54,9 @@ def _doubtful(value: Any) -> bool:
 def _exact(value: Any) -> Any:
     """A value with every float as the text that the standard gives it."""
     if isinstance(value, dict):
-        return {key: _exact(item) for key, item in value.items()}
+        return {key: item if type(item) in PLAIN else _exact(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_exact(item) for item in value]
+        return [item if type(item) in PLAIN else _exact(item) for item in value]
     return orjson.Fragment(rfc8785.dumps(value)) if isinstance(value, float) else value
 
 

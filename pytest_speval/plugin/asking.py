@@ -39,6 +39,7 @@ class Asking:
     ) -> None:
         self.question = question
         self._only = asked
+        self._recorded = bool(question.adapter["recorded"])
         self._adapter = adapter
         self._hearing = hearing
         self._journal = Journal(journal)
@@ -80,6 +81,8 @@ class Asking:
 
     def _asked(self, place: int) -> Asked:
         identity, attempt = self.question.identity(place), self._again.get(place, 1)
+        if self._recorded:
+            return Asked(*identity, self._hearing.of(place), attempt)
         payment = None if self._purse is None else self._purse.payment(place, identity, attempt)
         return Asked(*identity, self._hearing.of(place), attempt, self._hearing.loan_of(place), payment)
 

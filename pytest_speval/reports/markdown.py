@@ -128,8 +128,8 @@ def sum_of(published: object, place: int) -> int:
 
 def _clips(result: Result) -> list[str]:
     name = result.plan.question.name
-    lost = [(name(place), row.status, row.reason) for place, row in enumerate(result.rows)
-            if row.status in ("failed", "unknown")]  # fmt: skip
+    rows = enumerate(result.rows) if result.counts.failed + result.counts.unknown else ()
+    lost = [(name(place), row.status, row.reason) for place, row in rows if row.status in ("failed", "unknown")]
     lines: list[str] = []
     if lost:
         lines += ["## Clips that did not come back", "", *table(("clip", "status", "reason"), lost[:WORST_CLIPS])]
