@@ -24,9 +24,12 @@ from pytest_speval.evidence.plan import Plan
 
 CODES = {
     "receipt-damaged": "A receipt is not what was written.",
+    "receipt-unfit": "Stored evidence is not what the receipt beside it was written for.",
     "receipt-unwritable": "A run's receipt cannot be written or signed.",
 }
 NAME = "receipt.json"
+EVIDENCE = frozenset({"plan.json", "audits.json"})
+"""What a result is derived from, beside the journals."""
 TYPE = "urn:pytest-speval:receipt:1"
 SCHEMA = 1
 
@@ -170,6 +173,22 @@ def withdraw_receipt(folder: RunFolder) -> None:
     except OSError as error:
         message = f"cannot take away the receipt of {folder.path}: {error.strerror}"
         raise EvidenceFault("receipt-unwritable", message) from error
+
+
+def check_evidence(folder: RunFolder) -> None:
+    """Hold plan, audits and journals against the receipt, where there is one; raises `EvidenceFault` `receipt-unfit`.
+
+    Nothing else vouches for the last line of a journal. A run that was killed has no receipt.
+    """
+    path = folder.path / NAME
+    if not path.exists():
+        return
+    receipt, _ = Receipt.read(path.read_bytes())
+    here = dict(plain_files(folder.path))
+    told = {name for name in receipt.files if is_journal(name) or name in EVIDENCE}
+    for name in sorted(told | {name for name in here if is_journal(name)}):
+        if name not in here or name not in receipt.files or sha256_of(here[name]) != receipt.files[name]:
+            raise EvidenceFault("receipt-unfit", f"{folder.name}/{name} is not what the run's receipt was written for")
 
 
 def _hex(text: Any) -> str:

@@ -14,6 +14,7 @@ from pytest_speval.evidence.difference import differences
 from pytest_speval.evidence.ending import UNATTEMPTED, Ending, endings_of, settled
 from pytest_speval.evidence.folder import RunFolder
 from pytest_speval.evidence.plan import SCHEMA, Plan, Question
+from pytest_speval.evidence.receipt import check_evidence
 from pytest_speval.evidence.shard import Shard
 
 CODES = {
@@ -38,7 +39,8 @@ class StoredRun:
 
     @classmethod
     def read(cls, path: Path) -> StoredRun:
-        """Read plan and audits back; raises `EvidenceFault` where they are not what was written."""
+        """Read plan and audits back; raises `EvidenceFault` where they, or the journals, are not what was written."""
+        check_evidence(RunFolder(path))
         return cls(RunFolder(path), read_plan(path / "plan.json"), read_audits(path / "audits.json"))
 
     @property

@@ -188,6 +188,30 @@ def test_damaged_evidence_is_not_judged(project: Project, name: str, old: bytes,
     run.stdout.fnmatch_lines(["voice*: invalid: *integrity: *"])
 
 
+@pytest.mark.parametrize("change", ["last answer", "cut at a line", "another journal", "no journal", "receipt"])
+def test_evidence_that_its_receipt_does_not_fit_is_not_judged(project: Project, change: str) -> None:
+    stored = recorded(project, extra="run: {max_failed: 9}")
+    journal = stored / "journal/main.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    if change == "last answer":
+        assert b'"label":"no"' in lines[-1]
+        journal.write_bytes(b"".join([*lines[:-1], lines[-1].replace(b'"label":"no"', b'"label":"yes"')]))
+    elif change == "cut at a line":
+        journal.write_bytes(b"".join(lines[:-1]))
+    elif change == "another journal":
+        (stored / "journal/more.jsonl").write_bytes(lines[0])
+    elif change == "no journal":
+        journal.unlink()
+    else:
+        receipt = stored / "receipt.json"
+        receipt.write_bytes(receipt.read_bytes()[:-2] + b"\n")
+    for option in ("replay", "resume"):
+        run = project.run(f"--speval-{option}={stored}")
+        assert run.ret != 0
+    assert replayed(project, stored).ret == 6
+    assert project.calls == []
+
+
 def test_a_plan_that_cannot_be_read_is_a_usage_error(project: Project) -> None:
     stored = recorded(project)
     (stored / "plan.json").write_bytes(b" " + (stored / "plan.json").read_bytes())
