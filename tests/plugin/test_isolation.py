@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from pytest_speval.adapters import watchdog
 from pytest_speval.corpus.contract import Contract
 from pytest_speval.errors import AudioFault
 from pytest_speval.evidence.canonical import value_of
@@ -26,6 +27,13 @@ from pytest_speval.plugin.hearing import Hearing
 from tests.plugin.conftest import Project
 
 PLAIN_AND_TWO = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "n2"])
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a project's `conftest.py` does to the watchdog ends with its test."""
+    monkeypatch.setattr(watchdog, "GRACE", watchdog.GRACE)
+
 
 PROGRAM = """
 import json, os, signal, sys
