@@ -24,6 +24,7 @@ CODES = {
     "no-sound": "The adapter hears clips, and the suite has no sound for it.",
     "labels-unreached": "The adapter's labels do not lead to the suite's set.",
     "no-batch": "`run.batch` is above 1, and the adapter cannot answer batches.",
+    "batch-unchecked": "Batches of a model that costs, or that may be asked once, cannot be checked beforehand.",
     "batch-differs": "The adapter answers otherwise in a batch than alone.",
     "predictions-spare": "Recorded answers belong to clips that are not planned.",
 }
@@ -48,6 +49,7 @@ class Request:
     folder: Path = Path()
     batch: int = 1
     samples: Sequence[Hear] = ()
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +178,9 @@ def _last(adapter: Any, request: Request) -> list[Finding]:
     """What can only be checked with a warm adapter."""
     if isinstance(adapter, Recorded):
         return [Finding("notice", code, message) for code, message in adapter.compare(request.roll)]
+    if request.batch > 1 and request.once:
+        message = "run.batch is above 1, and its check would ask clips that may be asked once; set run.batch to 1"
+        return [Finding("error", "batch-unchecked", message)]
     return _conformance(adapter, request) if request.batch > 1 else []
 
 

@@ -7,6 +7,7 @@ so that none can be lost or altered unseen.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import time
@@ -50,6 +51,7 @@ class Journal:
         self._fault: EvidenceFault | None = None
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # held while its writer lives, see `is_written`
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -209,3 +211,13 @@ def set_aside(path: Path) -> None:
         os.truncate(path, path.stat().st_size - len(tail))
     except OSError as error:
         raise EvidenceFault("journal-unwritable", f"cannot set aside the torn end of {path}: {error}") from error
+
+
+def is_written(path: Path) -> bool:
+    """Say whether the writer of a journal lives and may still add to it."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False

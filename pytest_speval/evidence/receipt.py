@@ -28,6 +28,7 @@ CODES = {
     "receipt-unwritable": "A run's receipt cannot be written or signed.",
 }
 NAME = "receipt.json"
+RESULTS = ("clips.jsonl", "out.json", "report.md")
 EVIDENCE = frozenset({"plan.json", "audits.json"})
 """What a result is derived from, beside the journals."""
 TYPE = "urn:pytest-speval:receipt:1"
@@ -167,9 +168,10 @@ def write_receipt(folder: RunFolder, plan: Plan, verdict: str, reason: str | Non
 
 
 def withdraw_receipt(folder: RunFolder) -> None:
-    """Take away the receipt of a run that goes on: it will not fit any more."""
+    """Take away the receipt of a run that goes on, and then its results: they will not fit any more."""
     try:
-        (folder.path / NAME).unlink(missing_ok=True)
+        for name in (NAME, *RESULTS):
+            (folder.path / name).unlink(missing_ok=True)
     except OSError as error:
         message = f"cannot take away the receipt of {folder.path}: {error.strerror}"
         raise EvidenceFault("receipt-unwritable", message) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ class Asking:
         timeout: float | None = None,
         secrets: Secrets = NO_SECRETS,
         purse: Purse | None = None,
+        ended: Callable[[], Mapping[int, Ending] | None] = lambda: None,
     ) -> None:
         self.question = question
         self._only = asked
@@ -45,6 +46,7 @@ class Asking:
         self._journal = Journal(journal)
         self._secrets = secrets
         self._purse = purse
+        self._ended = ended
         self._journal.opened({"adapter": secrets.redact_data(dict(facts))})
         self._inquiry = Inquiry(adapter, task, self._journal, question.batch, timeout, secrets)
         self._endings: dict[int, Ending] = {}
@@ -60,7 +62,8 @@ class Asking:
             place: attempt for place, attempt in again.items()
             if place in endings and endings[place].attempts == attempt - 1
         }  # fmt: skip
-        self._endings |= {place: ending for place, ending in endings.items() if place not in self._again}
+        told = {place: ending for place, ending in endings.items() if place not in self._again}
+        self._endings = told | self._endings
 
     def ask(self, places: Sequence[int]) -> dict[int, Ending]:
         """The endings of clips by their place; excluded clips and those of other shards have none."""
@@ -69,6 +72,9 @@ class Asking:
             ending = settled(self.question, place)
             if ending is not None:
                 self._endings[place] = ending
+        died = self._ended()
+        if died is not None:
+            self.remember(died, self._again)
         fresh = [place for place in wanted if place not in self._endings]
         try:
             for place, ending in zip(fresh, self._inquiry.ask([*map(self._asked, fresh)]), strict=True):

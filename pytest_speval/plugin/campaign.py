@@ -36,7 +36,7 @@ from pytest_speval.tasks.registry import TASKS
 CODES = {
     "suite-repeated": "Two suite files have one name.",
     "file-overlooked": "A suite or gate file would be left out: its name ends otherwise, or it is a link to nothing.",
-    "override-unknown": "`--speval-set` names a suite that no file defines.",
+    "override-unknown": "`--speval-set` or `--speval-spend` names a suite that no file defines.",
     "release-waiver": "A release rests on a waiver without an owner or an end.",
     "resume-ambiguous": "`--speval-resume` names several runs of one suite.",
 }
@@ -93,6 +93,9 @@ class Campaign:
                 message = f"{self.shown(path)} and {self.shown(named[name])} are both the suite `{name}`"
                 raise UsageFault("suite-repeated", message)
             named[name] = path
+        for suite in sorted(self.settings.spend - named.keys()):
+            message = f"--speval-spend {suite}: no such suite; there is {', '.join(sorted(named))}"
+            raise UsageFault("override-unknown", message)
         for suite, _ in self._overrides:
             if suite not in named:
                 message = f"--speval-set {suite}.…: no such suite; there is {', '.join(sorted(named))}"
@@ -280,9 +283,15 @@ class Campaign:
         """Judge what has not been judged, and write the summary."""
         with collector_paused():
             self.entries = [self.run(subject).finish(partial=self.settings.partial) for subject in subjects]
+        left = sorted(self._resumed.keys() - self._runs.keys())
+        if left:
+            self.problem = f"--speval-resume names a run of {', '.join(left)}, which is not in this session"
+        elif self.settings.release and not self.entries:
+            self.problem = "--speval-release asks for a verdict, and no suite is in this session"
         if not any(entry.folder for entry in self.entries):
             return
         out = self.settings.out
+        out.mkdir(parents=True, exist_ok=True)
         names = {entry.suite.partition("[")[0] for entry in self.entries}
         now = {entry.folder for entry in self.entries}
         document = summary_document(self.entries, {name: self._earlier(name, now) for name in names})

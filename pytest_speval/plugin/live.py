@@ -111,7 +111,7 @@ class LiveRun(Run):
         assert self.prepared is not None
         required = self.subject.suite.keys.run.locked
         lock = self.subject.locking.audit(self.prepared.plan, required=required)
-        budget = None if self._bill is None else self._bill.before(self._left())
+        budget = None if self._bill is None else self._bill.before(self._left(), self._resumed)
         return tuple(audit.redacted(self.subject.secrets) for audit in (lock, budget) if audit is not None)
 
     @cached_property
@@ -133,17 +133,18 @@ class LiveRun(Run):
             tamed(error)
             return False  # what is wrong with the adapter is the audit's to tell
 
-    def _left(self) -> set[int]:
-        """The places of the clips that this session would ask."""
+    def _left(self) -> dict[int, int]:
+        """Place of each clip that this session would ask -> the number of that attempt."""
         assert self.plan is not None
         question, shard = self.plan.question, self.plan.shard
-        places = set(question.planned) if shard is None else set(Shard(*shard).places(question))
+        left = dict.fromkeys(question.planned if shard is None else Shard(*shard).places(question), 1)
         if self._resumed is None or self.refused is not None:
-            return places
+            return left
         with suppress(EvidenceFault):  # what is wrong with the journals is told when they are taken up
             known = known_endings(question, RunFolder(self._resumed))
-            places -= known.keys() - again(question, known).keys()
-        return places
+            repeated = again(question, known)
+            left = {place: repeated.get(place, 1) for place in left if place not in known or place in repeated}
+        return left
 
     def conclude(self) -> None:
         """Hash the adapter's files once more: they must be those that the question names."""
@@ -161,9 +162,9 @@ class LiveRun(Run):
 
     @property
     def _run_name(self) -> str:
-        """How the ledger knows this run."""
+        """How the ledger knows this run: by its place, so that a copy elsewhere is another run."""
         assert self.folder is not None
-        return f"{self.subject.suite.name}/{self.folder.name}"
+        return str(self.folder.path.resolve())
 
     def _purse(self) -> Purse | None:
         return None if self._bill is None else self._bill.purse(self._run_name)
@@ -190,6 +191,8 @@ class LiveRun(Run):
             return None
         if isinstance(earlier, EvidenceFault):
             return f"integrity: {earlier}"
+        if self._release and earlier.shard is not None:
+            return f"{earlier.folder.name} is about shard {earlier.shard}, and --speval-release asks for a verdict"
         if self._shard is not None and self._shard != earlier.shard:
             return f"{earlier.folder.name} is about {earlier.shard or 'all clips'}, not about shard {self._shard}"
         return another_question(earlier.plan.question, self.prepared.plan.question, earlier.folder.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Self
@@ -40,7 +41,7 @@ class Locking:
     @property
     def exists(self) -> bool:
         """Say whether the suite was ever frozen."""
-        return self.lock.exists()
+        return os.path.lexists(self.lock)  # a link that leads nowhere is no suite without a lock
 
     def audit(self, plan: Plan, *, required: bool) -> Audit | None:
         """Hold a plan against the lock; None where there is none and none is required."""

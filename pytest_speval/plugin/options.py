@@ -21,6 +21,7 @@ CODES = {
     "out-taken-for-a-test": "`--speval-out DIR` in two words, where pytest would take DIR for a test path.",
     "options-contradict": "Two options ask for things that cannot both be done.",
     "release-refused": "An option would take the verdict out of a release.",
+    "no-suite-here": "An option is about suites, and the session has none.",
     "pattern-empty": "`speval_suites` or `speval_gates` is set, and no file fits.",
 }
 DEFAULTS = {"speval_suites": ["suites/*.yaml"], "speval_gates": ["gates/*.yaml"]}
@@ -203,6 +204,11 @@ def refuse_lost_options(config: pytest.Config) -> None:
     if apart and (here / out).exists() and not wanted_suites(config):
         message = f"write --speval-out={out}: in two words pytest takes the folder for a test path"
         raise UsageFault("out-taken-for-a-test", message)
+    asked = [name for name in ("release", "replay", "resume", "shard", "spend") if config.getoption(f"speval_{name}")]
+    if asked and not wanted_suites(config):
+        raise UsageFault(
+            "no-suite-here", f"--speval-{asked[0]} is about suites, and none lies where tests are collected"
+        )
 
 
 def _refuse_contradictions(config: pytest.Config) -> None:

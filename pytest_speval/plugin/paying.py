@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -60,14 +62,21 @@ class Bill:
             self.limits.by_place,
         )
 
-    def before(self, left: Collection[int]) -> Audit | None:
-        """`audit[budget]`: may the clips that are left be asked?"""
+    def before(self, left: Mapping[int, int], resumed: Path | None) -> Audit | None:
+        """`audit[budget]`: may the clips that are left, each with its attempt, be asked?
+
+        What a resumed run reserved for one of these attempts never left, and is taken up: it does not count twice.
+        """
         if not self.counted:
             return Audit("budget", self.limits.findings) if self.limits.findings else None
         try:
-            held = self.ledger.spent(self.question.digest)
+            entries = self.ledger.entries(self.question.digest)
         except EvidenceFault as fault:
             return Audit("budget", (Finding("error", fault.code, fault.message),))
+        run = None if resumed is None else str(resumed.resolve())
+        waiting = {(*self.question.identity(place), attempt) for place, attempt in left.items()}
+        counted = (one for one in entries if one.usage or one.call.run != run or _which(one) not in waiting)
+        held = reduce(add, (one.usage or one.bound for one in counted), NOTHING)
         return audit_budget(self.limits, self.budget or Budget(), held, left)
 
     def after(self, run: str, lines: Iterable[Mapping[str, Any]]) -> Audit | None:
@@ -79,8 +88,8 @@ class Bill:
         if not self.counted:
             return None
         try:
-            self._settle(run, lines)
-            open_calls = self._unsettled(run)
+            own = self._settle(lines)
+            open_calls = [entry for entry in self._unsettled() if entry.call.run == run or _which(entry) in own]
             spent = self.ledger.spent(self.question.digest)
         except EvidenceFault as fault:
             return Audit("ledger", (Finding("error", fault.code, fault.message),))
@@ -94,17 +103,25 @@ class Bill:
         findings += [Finding("error", "budget-exceeded", sentence) for sentence in over]
         return Audit("ledger", tuple(findings)) if findings else None
 
-    def _unsettled(self, run: str) -> list[Entry]:
-        return [entry for entry in self.ledger.unsettled(self.question.digest) if entry.call.run == run]
+    def _unsettled(self) -> list[Entry]:
+        return self.ledger.unsettled(self.question.digest)
 
-    def _settle(self, run: str, lines: Iterable[Mapping[str, Any]]) -> None:
-        waiting: dict[Any, Call] = {
-            (entry.call.split, entry.call.id, entry.call.attempt): entry.call for entry in self._unsettled(run)
-        }
+    def _settle(self, lines: Iterable[Mapping[str, Any]]) -> set[Any]:
+        """Settle what the journals know the end of; returns which calls they speak of, also in a moved folder."""
+        waiting: dict[Any, Call] = {_which(entry): entry.call for entry in self._unsettled()}
+        own = set()
         for line in lines if waiting else ():
-            call = waiting.get((line.get("split"), line.get("id"), line.get("attempt", 1)))
+            which = (line.get("split"), line.get("id"), line.get("attempt", 1))
+            call = waiting.get(which)
+            if line["event"] == "reserved":
+                own.add(which)
             if call is not None and line["event"] in ("returned", "failed"):
                 settle(self.ledger, call, line.get("code"), line.get("response"))
+        return own
+
+
+def _which(entry: Entry) -> tuple[str, str, int]:
+    return entry.call.split, entry.call.id, entry.call.attempt
 
 
 def purse_record(purse: Purse | None) -> Mapping[str, Any] | None:

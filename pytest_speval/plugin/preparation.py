@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pytest_speval.adapters.base import Recorded, Roll
@@ -44,7 +44,8 @@ def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Pre
     health = audit_corpus(staged.root, staged.clips, bound, keys.run.max_failed)
     hearing = Hearing(staged.root, staged.clips.audio, bound, health.bytes_sha256)
     if unbuilt is None:
-        fit = audit_adapter(adapter, _request(subject, staged.clips, health, hearing))
+        once = bool(getattr(adapter, "billable", False)) or subject.once(billable=False)
+        fit = audit_adapter(adapter, replace(_request(subject, staged.clips, health, hearing), once=once))
         audit, identity, facts = fit.audit, fit.identity, fit.facts
         audit = _same_rate(audit, keys.corpus.audio.rate, rate)
     else:

@@ -29,7 +29,12 @@ def record_emotion(read: object) -> tuple[dict[str, Any], float | None]:
         _check_winner(answer.get("label"), answer["scores"])
     if read.vad is not None:
         answer["vad"] = _vad(read.vad)
-    return answer, None if read.latency_ms is None else _finite("latency_ms", read.latency_ms)
+    if read.latency_ms is None:
+        return answer, None
+    latency = _finite("latency_ms", read.latency_ms)
+    if latency < 0:
+        raise _invalid(f"latency_ms is {latency:g}: time does not run backwards")
+    return answer, latency
 
 
 def _invalid(message: str) -> AnswerFault:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pytest_speval.audit.fit import sha256_of
 from pytest_speval.errors import EvidenceFault, MissingExtra
 from pytest_speval.evidence.envelope import Envelope, Signer, check_signature
-from pytest_speval.evidence.receipt import NAME, Receipt, is_journal, plain_files
+from pytest_speval.evidence.receipt import NAME, RESULTS, Receipt, is_journal, plain_files
 from pytest_speval.verify.finding import Finding
 
 CODES = {
@@ -25,7 +25,6 @@ CODES = {
 }
 
 PLAN, AUDITS = "plan.json", "audits.json"
-RESULTS = ("clips.jsonl", "out.json", "report.md")
 
 
 @dataclass(frozen=True)

@@ -169,3 +169,13 @@ def test_a_release_skips_no_suite(project: Project) -> None:
     run = project.run("--speval-release")
     assert run.ret == 6
     run.stdout.fnmatch_lines(["*set SPEVAL_NOWHERE to its folder*"])
+
+
+def test_a_release_without_any_suite_is_no_release(project: Project) -> None:
+    project.write(["yes"] * 2)
+    (project.path / "test_x.py").write_text("def test_a():\n    pass\n")
+    assert project.run("test_x.py", "suites", "-k", "test_a", "--speval-release").ret == 6
+    for option in ("release", "replay=.", "resume=.", "shard=1/2", "spend=voice"):
+        run = project.run("test_x.py", f"--speval-{option}")
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.stderr.fnmatch_lines(["*is about suites, and none lies where tests are collected*no-suite-here*"])

@@ -195,3 +195,10 @@ def test_every_adapter_of_a_suite_has_its_plan(project: Project) -> None:
     run = project.run(*RUN)
     assert run.ret == 6
     run.stdout.fnmatch_lines(["*voice.lock.json holds no plan of voice[[]c]*lock-title*"])
+
+
+def test_a_lock_that_leads_nowhere_is_not_as_good_as_none(frozen: Project) -> None:
+    lock(frozen).unlink()
+    lock(frozen).symlink_to("nowhere.json")
+    assert frozen.run(*RUN).ret == 6
+    assert frozen.calls == []

@@ -199,3 +199,45 @@ def test_several_runs_of_one_suite_are_ambiguous(project: Project) -> None:
     run = project.run(*RUN, "--speval-resume=.speval")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.stderr.fnmatch_lines(["*several runs of voice*resume-ambiguous*"])
+
+
+def test_a_run_of_a_suite_that_is_not_in_the_session_is_no_verdict(project: Project) -> None:
+    project.write(["yes", "yes"])
+    project.suite("other")
+    assert project.run(*RUN).ret == 0
+    run = project.run(*RUN, "-k", "voice", f"--speval-resume={project.folder('other')}")
+    assert run.ret == 6
+    run.stdout.fnmatch_lines(["*--speval-resume names a run of other, which is not in this session*"])
+
+
+def test_a_resumed_shard_is_no_release(project: Project) -> None:
+    project.write(["no"] * 4)
+    assert project.run(*RUN, "--speval-shard=1/2").ret == 0
+    run = project.run(*RUN, "--speval-release", f"--speval-resume={project.folder()}")
+    assert run.ret == 6
+    run.stdout.fnmatch_lines(["*is about shard 1/2, and --speval-release asks for a verdict*"])
+
+
+def test_a_run_that_is_killed_again_leaves_no_results_that_do_not_follow(project: Project) -> None:
+    project.write(["yes"] * 3)
+    project.run(*RUN, "--deselect", "suites/voice.yaml::clip[c2]")
+    answers(project, ["yes", "yes", "die"])
+    resume = f"--speval-resume={project.folder()}"
+    assert project.run(*RUN, resume, environment={"HOME": str(project.path)}).ret == 17
+    left = {path.name for path in project.folder().iterdir()}
+    assert left == {"plan.json", "audits.json", "journal"}
+
+
+def test_a_project_without_an_output_folder_can_take_up_a_run(project: Project) -> None:
+    project.write(["yes"] * 2)
+    assert project.run(*RUN, "--speval-out=elsewhere").ret == 0
+    (folder,) = (project.path / "elsewhere/voice").iterdir()
+    assert project.run(*RUN, f"--speval-resume={folder}").ret == 0
+
+
+def test_a_clip_that_killed_its_worker_is_not_asked_again_by_a_rerun(project: Project) -> None:
+    project.write(["yes"] * 3 + ["die"] + ["yes"] * 4, extra="run: {max_failed: 1}")
+    run = project.run(*RUN, "-n", "2", "--reruns", "1")
+    assert run.ret in (0, 1)
+    assert project.calls.count("c3") == 1
+    assert project.document()["counts"]["unknown"] == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_speval.adapters.base import Usage
+from pytest_speval.command import main
 from pytest_speval.evidence.ledger import Ledger
 from tests.plugin.conftest import Project
 
@@ -65,7 +67,6 @@ def test_nothing_is_bought_without_a_go_ahead(project: Project, distributed: tup
     assert run.ret == 0
     run.stdout.fnmatch_lines(["*not authorised: it costs money to ask; --speval-spend voice is the go-ahead*"])
     assert project.calls == []
-    assert project.run(*RUN, "--speval-spend=other", *distributed).ret == 0
     assert project.run(*RUN, "--speval-release", *distributed).ret == 6
     assert project.calls == []
     assert not (project.path / ".speval/ledger.sqlite").exists()
@@ -139,7 +140,7 @@ def test_a_paid_call_that_never_came_back_passes_nothing(project: Project) -> No
 @pytest.mark.parametrize("after", ["reserve", "reserved", "entered", "returned"])
 def test_a_kill_between_any_two_steps_is_made_good(project: Project, after: str) -> None:
     """Whatever stands in the ledger and the journal when the process dies, no clip is asked twice or lost."""
-    paid(project, ["yes"] * 4, BUDGET)
+    paid(project, ["yes"] * 4, BUDGET.replace("requests: 9", "requests: 4"))
     step = {
         "reserve": ("pytest_speval.evidence.ledger", "Ledger.reserve"),
         "reserved": ("pytest_speval.evidence.journal", "Journal.reserved"),
@@ -214,3 +215,46 @@ def test_recorded_answers_cost_nothing(project: Project) -> None:
     for _ in range(2):
         assert project.run(*RUN).ret == 0
     assert not (project.path / ".speval/ledger.sqlite").exists()
+
+
+def test_a_paid_model_is_not_tried_out_in_batches(project: Project) -> None:
+    paid(project, ["yes"] * 4, "run: {batch: 2, per_item: 2}")
+    with (project.path / "conftest.py").open("a") as conftest:
+        conftest.write(
+            "\nPaid.classify_batch = lambda self, heard, rate: [self.classify(pcm, rate) for pcm in heard]\n"
+        )
+    run = project.run(*RUN, "--speval-spend=voice")
+    assert run.ret == 6
+    run.stdout.fnmatch_lines(["*set run.batch to 1*batch-unchecked*"])
+    assert main(["plan", "voice"]) == 1
+    assert project.calls == []
+
+
+@pytest.mark.parametrize("extra", [(), ("--dist=loadfile",)])
+def test_a_paid_clip_that_killed_its_worker_is_not_asked_by_another(project: Project, extra: tuple[str, ...]) -> None:
+    paid(project, ["yes"] * 3 + ["die"] + ["yes"] * 4)
+    project.run(*RUN, "--speval-spend=voice", "-n", "2", "--reruns", "1", *extra)
+    assert project.calls.count("c3") == 1
+    assert project.document()["counts"]["unknown"] == 1
+    assert main(["verify", str(project.folder())]) == 0
+
+
+def test_a_copy_of_a_run_folder_asks_nothing_that_the_run_asked(project: Project) -> None:
+    paid(project, ["yes", "die", "yes"])
+    assert project.run(*RUN, "--speval-spend=voice", environment={"HOME": "."}).ret == 17
+    folder = project.folder()
+    copy = project.path / "copies" / folder.name
+    shutil.copytree(folder, copy)
+    journal = copy / "journal/main.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-2]))  # as it was before the second clip was entered
+    (project.path / "said.json").write_text(json.dumps(dict.fromkeys(project.ids, "yes")))
+    assert project.run(*RUN, "--speval-spend=voice", f"--speval-resume={copy}").ret == 6
+    assert project.calls.count("c1") == 1
+
+
+def test_a_go_ahead_for_no_suite_is_a_usage_error(project: Project) -> None:
+    paid(project, ["yes"])
+    run = project.run(*RUN, "--speval-spend=vioce")
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    run.stderr.fnmatch_lines(["*--speval-spend vioce: no such suite; there is voice*"])
