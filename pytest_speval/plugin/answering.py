@@ -9,6 +9,10 @@ from typing import Protocol
 from pytest_speval.evidence.ending import Ending
 
 
+class Blocked(Exception):
+    """No clip of a suite may be asked."""
+
+
 class Answering(Protocol):
     """What a worker asks of a run that it joined."""
 

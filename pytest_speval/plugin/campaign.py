@@ -17,7 +17,7 @@ from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.folder import RunFolder, write_whole
 from pytest_speval.evidence.plan import Question
 from pytest_speval.evidence.store import by_subject, find_runs
-from pytest_speval.plugin.answering import Answering, Recalling
+from pytest_speval.plugin.answering import Answering, Blocked, Recalling
 from pytest_speval.plugin.joining import join
 from pytest_speval.plugin.live import LiveRun
 from pytest_speval.plugin.options import Settings
@@ -41,10 +41,6 @@ CODES = {
     "resume-ambiguous": "`--speval-resume` names several runs of one suite.",
 }
 INVALID, FAILED = 6, 1
-
-
-class Blocked(Exception):
-    """No clip of a suite may be asked."""
 
 
 class Campaign:
@@ -104,12 +100,9 @@ class Campaign:
     def _check_waivers(self) -> None:
         """Read all gates; a release may waive one only in somebody's name and for so long."""
         for rule in self.gates:
-            if (
-                self.settings.release
-                and rule.waiver is not None
-                and (rule.waiver.owner is None or rule.waiver.until is None)
-            ):
-                message = f"{rule.waiver.place}: the waiver of {rule.suite}/{rule.id} needs `owner` and `until`"
+            waiver = rule.waiver if self.settings.release else None
+            if waiver is not None and None in (waiver.owner, waiver.until):
+                message = f"{waiver.place}: the waiver of {rule.suite}/{rule.id} needs `owner` and `until`"
                 raise UsageFault("release-waiver", f"{message} under --speval-release")
 
     @cached_property

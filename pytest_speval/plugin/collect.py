@@ -10,7 +10,8 @@ from typing import Any, Self
 import pytest
 
 from pytest_speval.errors import SpevalError
-from pytest_speval.plugin.campaign import Blocked, Campaign
+from pytest_speval.plugin.answering import Blocked
+from pytest_speval.plugin.campaign import Campaign
 from pytest_speval.plugin.names import clip_name
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.reports.wording import verdict_lines

@@ -107,7 +107,7 @@ def test_evidence_that_cannot_be_written_gives_no_verdict(project: Project) -> N
     )
     result = project.run()
     assert result.ret == 6
-    result.stdout.fnmatch_lines(["*folder-unwritable*"])
+    result.stdout.fnmatch_lines(["*folder-gone*"])
 
 
 def test_a_summary_that_cannot_be_written_gives_no_verdict(project: Project) -> None:
