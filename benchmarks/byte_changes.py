@@ -108,9 +108,7 @@ def change_bytes(run: Path, changes: int, chance: random.Random, title: str) -> 
         else:
             missed += 1
             print(f"MISSED {name}, byte {place}: {data[place]} became {value}: {errors[:2]}")
-    print(
-        f"{title}: {sum(found.values()):,} of {changes:,} changes found, {time.perf_counter() - started:.0f} s"
-    )
+    print(f"{title}: {sum(found.values()):,} of {changes:,} changes found, {time.perf_counter() - started:.0f} s")
     print("".join(f"  {name:<24} {count:6,}\n" for name, count in sorted(found.items())), end="")
     return missed
 

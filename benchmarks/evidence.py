@@ -65,9 +65,7 @@ def time_journal(folder: Path, clips: int, rounds: int) -> None:
     path, chance = folder / "journal.jsonl", random.Random(1)
     ids = [f"clip{number:06d}" for number in range(clips)]
     answers = [
-        Ending(
-            "returned", {"scores": {label: chance.random() for label in LABELS}}, microseconds=1500 + number
-        )
+        Ending("returned", {"scores": {label: chance.random() for label in LABELS}}, microseconds=1500 + number)
         for number in range(clips)
     ]
 
@@ -105,9 +103,7 @@ def time_journal(folder: Path, clips: int, rounds: int) -> None:
         found = endings_of(question, read_journal(path))
         assert all(ending.state == "returned" for ending in found)
 
-    cpu = times(
-        {"os.write of finished lines": bare, "lines made and os.write": made, "journal": journal}, rounds
-    )
+    cpu = times({"os.write of finished lines": bare, "lines made and os.write": made, "journal": journal}, rounds)
     for title, seconds in cpu.items():
         print(f"{title:<28} {seconds / len(lines) * 1e6:8.2f} us CPU a record")
     made_, bare_ = cpu["lines made and os.write"], cpu["os.write of finished lines"]
@@ -136,9 +132,7 @@ def make_run(folder: Path, clips: int) -> None:
         rows = csv.writer(file)
         rows.writerow(["id", "label", "audio", "speaker"])
         for number in range(clips):
-            rows.writerow(
-                [f"c{number:05d}", chance.choice(LABELS), f"{number}.wav", f"s{chance.randrange(500)}"]
-            )
+            rows.writerow([f"c{number:05d}", chance.choice(LABELS), f"{number}.wav", f"s{chance.randrange(500)}"])
             with wave.open(str(folder / f"{number}.wav"), "wb") as sound:
                 sound.setparams((1, 2, 16_000, 0, "NONE", ""))
                 sound.writeframes(array.array("h", [number % 32_000, *range(159)]).tobytes())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import runpy
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns 0, 1 where faults were found, 2 for wrong usage."""
     asked = _parser().parse_args(arguments)
     try:
-        return int(asked.act(asked))
+        status = int(asked.act(asked))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever read has seen enough; nothing is to be written at exit either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return FAULTY
     except SpevalError as error:
         sys.stderr.write(f"speval: {error}\n")
         return USAGE
