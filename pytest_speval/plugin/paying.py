@@ -88,8 +88,8 @@ class Bill:
         if not self.counted:
             return None
         try:
-            own = self._settle(lines)
-            open_calls = [entry for entry in self._unsettled() if entry.call.run == run or _which(entry) in own]
+            self._settle(run, lines)
+            open_calls = self._unsettled(run)
             spent = self.ledger.spent(self.question.digest)
         except EvidenceFault as fault:
             return Audit("ledger", (Finding("error", fault.code, fault.message),))
@@ -103,21 +103,23 @@ class Bill:
         findings += [Finding("error", "budget-exceeded", sentence) for sentence in over]
         return Audit("ledger", tuple(findings)) if findings else None
 
-    def _unsettled(self) -> list[Entry]:
-        return self.ledger.unsettled(self.question.digest)
+    def _unsettled(self, run: str) -> list[Entry]:
+        """The calls of a run that nobody knows the end of, also where its folder lay elsewhere and was moved here."""
+        return [entry for entry in self.ledger.unsettled(self.question.digest) if _is_of(entry.call.run, run)]
 
-    def _settle(self, lines: Iterable[Mapping[str, Any]]) -> set[Any]:
-        """Settle what the journals know the end of; returns which calls they speak of, also in a moved folder."""
-        waiting: dict[Any, Call] = {_which(entry): entry.call for entry in self._unsettled()}
-        own = set()
+    def _settle(self, run: str, lines: Iterable[Mapping[str, Any]]) -> None:
+        """Settle the run's calls that its journals know the end of."""
+        waiting: dict[Any, Call] = {_which(entry): entry.call for entry in self._unsettled(run)}
         for line in lines if waiting else ():
-            which = (line.get("split"), line.get("id"), line.get("attempt", 1))
-            call = waiting.get(which)
-            if line["event"] == "reserved":
-                own.add(which)
+            call = waiting.get((line.get("split"), line.get("id"), line.get("attempt", 1)))
             if call is not None and line["event"] in ("returned", "failed"):
                 settle(self.ledger, call, line.get("code"), line.get("response"))
-        return own
+
+
+def _is_of(reserved: str, run: str) -> bool:
+    """Say whether a reservation is a run's: from its folder, or from one of that name that is there no more."""
+    then, now = Path(reserved), Path(run)
+    return then == now or (then.name == now.name and not then.exists())
 
 
 def _which(entry: Entry) -> tuple[str, str, int]:

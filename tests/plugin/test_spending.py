@@ -258,3 +258,30 @@ def test_a_go_ahead_for_no_suite_is_a_usage_error(project: Project) -> None:
     run = project.run(*RUN, "--speval-spend=vioce")
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     run.stderr.fnmatch_lines(["*--speval-spend vioce: no such suite; there is voice*"])
+
+
+def test_a_moved_run_settles_its_own_calls(project: Project) -> None:
+    paid(project, ["yes", "yes", "die"])
+    assert project.run(*RUN, "--speval-spend=voice", environment={"HOME": "."}).ret == 17
+    folder = project.folder()
+    ledger = project.path / ".speval/ledger.sqlite"
+    with sqlite3.connect(ledger) as rows:  # as if the kill had come before the second answer was settled
+        rows.execute("UPDATE calls SET settled = NULL WHERE id = 'c1'")
+    moved = project.path / "moved" / folder.name
+    moved.parent.mkdir()
+    folder.rename(moved)
+    assert project.run(*RUN, "--speval-spend=voice", f"--speval-resume={moved}").ret == 6
+    with sqlite3.connect(ledger) as rows:
+        assert [name for (name,) in rows.execute("SELECT id FROM calls WHERE settled IS NULL")] == ["c2"]
+    assert len(project.calls) == 3
+
+
+def test_what_an_abandoned_run_owes_is_not_settled_by_another(project: Project) -> None:
+    paid(project, ["yes", "die"], "run: {once: false}")
+    assert project.run(*RUN, "--speval-spend=voice", environment={"HOME": "."}).ret == 17
+    abandoned = project.folder()
+    (project.path / "said.json").write_text(json.dumps(dict.fromkeys(project.ids, "yes")))
+    assert project.run(*RUN, "--speval-spend=voice").ret == 0, "another run, whose calls all came back"
+    with sqlite3.connect(project.path / ".speval/ledger.sqlite") as rows:
+        owed = rows.execute("SELECT id, run FROM calls WHERE settled IS NULL").fetchall()
+    assert owed == [("c1", str(abandoned.resolve()))]
