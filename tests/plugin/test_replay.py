@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -220,12 +219,10 @@ def test_a_plan_that_cannot_be_read_is_a_usage_error(project: Project) -> None:
     run.stderr.fnmatch_lines(["*plan.json cannot be read as it was written: not canonical*plan-damaged*"])
 
 
-def test_the_model_need_not_be_there(project: Project) -> None:
-    models = Path(__file__).parents[2] / "fixtures/models"
-    model = next(iter(sorted(models.glob("*.onnx"))))
+def with_model(project: Project) -> None:
+    """A project of three clips whose model is a file."""
     project.write(["yes"] * 3)
-    shutil.copy(model, project.path / "model.onnx")
-    adapter = "{use: with-file, model: ../model.onnx}"
+    (project.path / "model.onnx").write_bytes(b"weights")
     with (project.path / "conftest.py").open("a") as conftest:
         conftest.write(
             "\nclass WithFile(Counting):\n"
@@ -235,7 +232,28 @@ def test_the_model_need_not_be_there(project: Project) -> None:
             "\ndef pytest_speval_adapters():\n    return {'counting': Counting, 'with-file': WithFile}\n"
         )
     suite = project.path / "suites/voice.yaml"
-    suite.write_text(suite.read_text().replace("{use: counting}", adapter))
+    suite.write_text(suite.read_text().replace("{use: counting}", "{use: with-file, model: ../model.onnx}"))
+
+
+@pytest.mark.parametrize("change", ["write_bytes(b'other')", "unlink()"])
+def test_a_model_that_changes_while_it_is_asked_gives_no_verdict(
+    project: Project, change: str, distributed: tuple[str, ...]
+) -> None:
+    with_model(project)
+    with (project.path / "conftest.py").open("a") as conftest:
+        conftest.write(
+            "\ndef pytest_runtest_teardown(item):\n"
+            f"    if item.name == 'clip[c1]':\n        (HERE / 'model.onnx').{change}\n"
+        )
+    run = project.run(*distributed)
+    assert run.ret == 6
+    run.stdout.fnmatch_lines(["voice*: invalid: audit[[]files] failed: model.onnx changed while clips were asked"])
+    assert replayed(project, project.folder()).ret == 6
+
+
+def test_the_model_need_not_be_there(project: Project) -> None:
+    with_model(project)
+    suite = project.path / "suites/voice.yaml"
     assert project.run().ret == 0
     stored = project.folder()
     (project.path / "model.onnx").unlink()

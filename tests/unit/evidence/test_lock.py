@@ -17,13 +17,30 @@ from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.canonical import canonical, digest
 from pytest_speval.evidence.ending import UNATTEMPTED
 from pytest_speval.evidence.lock import Lock, Sealed
-from pytest_speval.evidence.plan import Plan
+from pytest_speval.evidence.plan import Plan, Question
 from tests.runs import MODEL, Clip, question_of
-from tests.unit.evidence.test_plan import question
 
 GATE = {"id": "macro-f1", "metric": "macro_f1", "min": 0.5, "max": None}
 RULES: dict[str, Any] = {"labels": {"set": ["happy", "sad"]}, "gates": [GATE], "run": {"max_failed": 0}}
 VERSIONS = {"python": "3.11.9", "numpy": "2.4.0"}
+
+
+def question(**more: Any) -> Question:
+    clips = [
+        Clip("c1", "sad", UNATTEMPTED, "ann"),
+        Clip("c2", "happy", UNATTEMPTED, None, excluded="mis-cut"),
+        Clip("c3", "sad", UNATTEMPTED, "bob"),
+    ]
+    heard: dict[str, Any] = {
+        "bytes_sha256": ["a" * 64, None, "b" * 64],
+        "samples_sha256": ["c" * 64, None, "d" * 64],
+        "frames": [16000, None, 8000],
+        "rates": [16000, None, 16000],
+        "condemned": {2: ("truncated", "cut")},
+        "abstains": frozenset({0}),
+        "audio": {"rate": 16000},
+    }
+    return question_of(clips, **(heard | more))
 
 
 def plan(**more: Any) -> Plan:

@@ -65,6 +65,7 @@ class Twin(str):
         (EmotionRead(vad=[0.1, 0.2, 0.3]), "vad must be Vad"),  # type: ignore[arg-type]
         (EmotionRead(vad=Vad(0.1, float("nan"), 0.3)), "arousal is nan: it must be a finite number"),
         (EmotionRead("a", latency_ms=float("inf")), "latency_ms is inf"),
+        (EmotionRead("a", latency_ms=-5), "latency_ms is -5: time does not run backwards"),
         (EmotionRead("a", latency_ms="fast"), "latency_ms is 'fast', not a number"),  # type: ignore[arg-type]
     ],
 )
