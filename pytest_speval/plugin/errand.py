@@ -23,7 +23,8 @@ CODES = {
     "suite-unusable": "A suite that a command is about cannot be collected.",
 }
 Act = Callable[[Campaign, Sequence[Subject]], int]
-ARGUMENTS = ("--collect-only", "-q", "-p", "no:cacheprovider", "-o", "addopts=")
+ARGUMENTS = ("--collect-only", "--assert=plain", "-q", "-p", "no:cacheprovider", "-o", "addopts=")
+"""Plain assertions: what is imported here already cannot be rewritten, and pytest would warn of that."""
 
 
 class Errand:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -202,3 +205,20 @@ def test_a_lock_that_leads_nowhere_is_not_as_good_as_none(frozen: Project) -> No
     lock(frozen).symlink_to("nowhere.json")
     assert frozen.run(*RUN).ret == 6
     assert frozen.calls == []
+
+
+def test_an_installed_package_is_looked_at_where_warnings_are_errors(project: Project, tmp_path: Path) -> None:
+    """Pytest would warn that what the command has imported can no longer be rewritten."""
+    project.write(["yes"])
+    (project.path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    record = tmp_path / "site/pytest_speval_copy-1.dist-info"
+    record.mkdir(parents=True)
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-speval-copy\nVersion: 1\n")
+    (record / "RECORD").write_text("pytest_speval/__init__.py,,\npytest_speval/command.py,,\n")
+    (record / "entry_points.txt").write_text("[pytest11]\ncopy = pytest_speval.plugin.words\n")
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from pytest_speval.command import main; sys.exit(main())", "plan", "voice"],
+        cwd=project.path, env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
