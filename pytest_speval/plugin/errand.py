@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,11 +27,11 @@ ARGUMENTS = ("--collect-only", "--assert=plain", "-q", "-p", "no:cacheprovider",
 
 
 class Errand:
-    """Acts on the collected subjects of one suite; pytest runs no item afterwards."""
+    """Keeps what was collected; pytest runs no item afterwards."""
 
-    def __init__(self, act: Act) -> None:
-        self._act = act
-        self.status: int | None = None
+    def __init__(self) -> None:
+        self.campaign: Campaign | None = None
+        self.subjects: Sequence[Subject] = ()
         self.faults: list[str] = []
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -42,18 +41,18 @@ class Errand:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Act, once everything is collected."""
-        if not self.faults and CAMPAIGN in session.config.stash:
-            self.status = self._act(session.config.stash[CAMPAIGN], subjects_of(session.items))
+        """Keep the subjects, once everything is collected."""
+        self.campaign = session.config.stash.get(CAMPAIGN, None)
+        self.subjects = subjects_of(session.items)
 
 
 def run_errand(suite: str, act: Act, overrides: Sequence[str] = ()) -> int:
-    """Collect one suite, named or given as a file, and act on its subjects; returns what the act returns.
+    """Collect one suite, named or given as a file, and then act on its subjects; returns what the act returns.
 
     Raises `UsageFault` where the suite does not exist or cannot be collected.
     """
     file = suite_file(suite)
-    errand = Errand(act)
+    errand = Errand()
     said: Any = io.StringIO()
     added = os.environ.pop("PYTEST_ADDOPTS", None)
     try:
@@ -62,9 +61,9 @@ def run_errand(suite: str, act: Act, overrides: Sequence[str] = ()) -> int:
     finally:
         if added is not None:
             os.environ["PYTEST_ADDOPTS"] = added
-    if errand.status is None:
+    if errand.faults or errand.campaign is None or not errand.subjects:
         raise UsageFault("suite-unusable", "\n".join(errand.faults) or said.getvalue().strip())
-    return errand.status
+    return act(errand.campaign, errand.subjects)
 
 
 def suite_file(suite: str) -> Path:
@@ -76,9 +75,3 @@ def suite_file(suite: str) -> Path:
         there = f"there is {', '.join(known)}" if known else "there is no suites/*.yaml here"
         raise UsageFault("suite-unknown", f"no suite `{suite}`: {there}; give its name or its file")
     return known[suite]
-
-
-def say(text: str) -> None:
-    """Say something to whoever called the command, past pytest's own output."""
-    if sys.__stdout__ is not None:
-        sys.__stdout__.write(text + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from pytest_speval.evidence.folder import write_whole
 from pytest_speval.evidence.ledger import Ledger
 from pytest_speval.evidence.lock import Lock
 from pytest_speval.plugin.campaign import Campaign
-from pytest_speval.plugin.errand import say
 from pytest_speval.plugin.live import LiveRun
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.suite.keys import Budget
@@ -35,7 +35,7 @@ def freeze(campaign: Campaign, subjects: Sequence[Subject]) -> int:
         failed = [audit for audit in run.audits if audit.failed and audit.name != "lock"]
         if prepared is None or failed:
             for audit in failed:
-                say("\n".join([f"audit[{audit.name}] of {subject.name}: FAIL", *map(str, audit.findings)]))
+                _say("\n".join([f"audit[{audit.name}] of {subject.name}: FAIL", *map(str, audit.findings)]))
             return FAULTY
         close(prepared.adapter)
         plans.append((subject.title, prepared.plan))
@@ -49,9 +49,9 @@ def freeze(campaign: Campaign, subjects: Sequence[Subject]) -> int:
     write_whole(locking.lock, lock.as_bytes())
     for title, plan in plans:
         who = suite.name if title is None else f"{suite.name}[{title}]"
-        say(f"{who}: frozen, plan {plan.digest}")
-    say(f"lock: {_shown(locking.lock)}")
-    say(f"an authority's RFC 3161 token over it goes to {_shown(locking.token)}, its root to {_shown(locking.roots)}")
+        _say(f"{who}: frozen, plan {plan.digest}")
+    _say(f"lock: {_shown(locking.lock)}")
+    _say(f"an authority's RFC 3161 token over it goes to {_shown(locking.token)}, its root to {_shown(locking.roots)}")
     return 0
 
 
@@ -62,10 +62,10 @@ def show_plan(campaign: Campaign, subjects: Sequence[Subject]) -> int:
         run = _run(campaign, subject)
         if run.prepared is not None:
             for line in _plan_lines(campaign, subject, run):
-                say(line)
+                _say(line)
             close(run.prepared.adapter)
         for audit in run.audits:
-            say(f"audit[{audit.name}]: {'FAIL' if audit.failed else 'pass'}: {audit.headline}")
+            _say(f"audit[{audit.name}]: {'FAIL' if audit.failed else 'pass'}: {audit.headline}")
             status = FAULTY if audit.failed else status
     return status
 
@@ -98,6 +98,10 @@ def _plan_lines(campaign: Campaign, subject: Subject, run: LiveRun) -> list[str]
         return lines
     held = Ledger(campaign.settings.ledger).spent(question.digest)
     return lines + budget_lines(bounds(question, adapter), budget or Budget(), held)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
 
 
 def _shown(path: Path) -> str:

@@ -104,7 +104,9 @@ def test_freezing_again_changes_nothing_and_never_another_plan(
     before = lock(frozen).read_bytes()
     assert main(["freeze", "voice"]) == 0
     assert main(["freeze", "voice", "--speval-set", "voice.gates.accuracy.min=0.1"]) == 2
-    assert "rules.gates[accuracy].min: 0.5 in the lock, 0.1 now" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1, "one line, no traceback"
+    assert "rules.gates[accuracy].min: 0.5 in the lock, 0.1 now" in said
     assert lock(frozen).read_bytes() == before
 
 
@@ -222,3 +224,15 @@ def test_an_installed_package_is_looked_at_where_warnings_are_errors(project: Pr
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("act", ["plan", "freeze"])
+def test_a_reader_that_goes_away_ends_a_command_quietly(project: Project, act: str) -> None:
+    project.write(["yes"])
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = "import sys; from pytest_speval.command import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", words, act, "voice"], cwd=project.path, stdout=writing,
+                          stderr=subprocess.PIPE, text=True, check=False)  # fmt: skip
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, "")
