@@ -49,6 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--key", type=Path, metavar="PUB.pem", help="the public key that must have signed")
     verify.add_argument("--audio", type=Path, metavar="ROOT", help="hold the sound below this folder against the plan")
     verify.set_defaults(act=_verify)
+    readiness = acts.add_parser("readiness", help="write the template of a suite's readiness file, to be filled in")
+    readiness.add_argument("suite", metavar="SUITE", help="a suite's name or file")
+    readiness.set_defaults(act=_readiness)
     for name, help_ in (("plan", "show what a suite would ask and may cost; asks nothing"),
                         ("freeze", "write the lock of a suite: a run whose plan differs is refused")):  # fmt: skip
         about = acts.add_parser(name, help=help_)
@@ -73,6 +76,8 @@ def _words() -> Any:
 
 def _check(asked: argparse.Namespace) -> int:
     from pytest_speval.suite.load import load_gates, load_suite
+    from pytest_speval.suite.readiness import load_readiness
+    from pytest_speval.suite.readiness_file import is_readiness
     from pytest_speval.suite.suite import Suite
 
     vocabulary = _words().vocabulary
@@ -82,6 +87,9 @@ def _check(asked: argparse.Namespace) -> int:
     for path in asked.files:
         if path not in gate_files:
             try:
+                if is_readiness(path):
+                    load_readiness(path)
+                    continue
                 suite = load_suite(path, vocabulary)
                 suites[suite.name] = suite
             except FaultyFile as faulty:
@@ -125,6 +133,12 @@ def _freeze(asked: argparse.Namespace) -> int:
     from pytest_speval.plugin.freezing import freeze
 
     return run_errand(asked.suite, freeze, asked.speval_set)
+
+
+def _readiness(asked: argparse.Namespace) -> int:
+    from pytest_speval.plugin.readiness import write_readiness
+
+    return write_readiness(asked.suite, _words().vocabulary)
 
 
 def _verify(asked: argparse.Namespace) -> int:

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from pytest_speval.adapters.base import Usage, tamed
 from pytest_speval.audit.caps import NOTHING, Measure, measures, overruns, usage_fault
 from pytest_speval.audit.finding import Audit, Finding
-from pytest_speval.corpus.clips import Cell
 from pytest_speval.corpus.contract import frames_at
+from pytest_speval.corpus.roles import Cell
 from pytest_speval.suite.keys import Budget
 
 CODES = {

@@ -39,16 +39,59 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """Where a key stands: the clips of one part, and the lines of its file."""
+
+    part: str
+    clips: tuple[str, ...]
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A key that stands on more sides than it may; `key` is one text, or several that were joined."""
+
+    kind: str
+    key: str | tuple[str, ...]
+    sides: tuple[Side, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        key = self.key if isinstance(self.key, str) else list(self.key)
+        sides = [{"part": side.part, "clips": list(side.clips), "lines": list(side.lines)} for side in self.sides]
+        return {"kind": self.kind, "key": key, "sides": sides}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Violation:
+        """The violation a dict was made from."""
+        key = data["key"] if isinstance(data["key"], str) else tuple(data["key"])
+        sides = tuple(Side(side["part"], tuple(side["clips"]), tuple(side["lines"])) for side in data["sides"])
+        return cls(data["kind"], key, sides)
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
-    """One audit with all its findings; without an error it has passed."""
+    """One audit with all its findings; without an error it has passed.
+
+    `violations` lists all that its findings count. `compared` names the parts that the evaluated clips were held
+    against, `waived` is the reason why what it finds does not stop the suite.
+    """
 
     name: str
     findings: tuple[Finding, ...]
+    violations: tuple[Violation, ...] = ()
+    compared: tuple[str, ...] = ()
+    waived: str | None = None
 
     @property
     def failed(self) -> bool:
         """Say whether the suite may not be asked."""
         return any(finding.severity == "error" for finding in self.findings)
+
+    @property
+    def clean(self) -> bool:
+        """Say whether nothing was found that speaks against what the audit looks for."""
+        return all(finding.severity == "notice" for finding in self.findings)
 
     @property
     def headline(self) -> str:
@@ -62,14 +105,26 @@ class Audit:
 
     def redacted(self, secrets: Secrets) -> Audit:
         """The audit with redacted findings."""
-        return Audit(self.name, tuple(finding.redacted(secrets) for finding in self.findings))
+        return replace(self, findings=tuple(finding.redacted(secrets) for finding in self.findings))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as it stands in `audits.json`."""
         verdict = "fail" if self.failed else "pass"
-        return {"name": self.name, "verdict": verdict, "findings": [finding.as_dict() for finding in self.findings]}
+        found = [finding.as_dict() for finding in self.findings]
+        data: dict[str, Any] = {"name": self.name, "verdict": verdict, "findings": found}
+        if self.violations:
+            data["violations"] = [violation.as_dict() for violation in self.violations]
+        if self.compared:
+            data["compared"] = list(self.compared)
+        return data if self.waived is None else data | {"waived": self.waived}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Audit:
         """The audit a dict was made from."""
-        return cls(data["name"], tuple(map(Finding.from_dict, data["findings"])))
+        return cls(
+            data["name"],
+            tuple(map(Finding.from_dict, data["findings"])),
+            tuple(map(Violation.from_dict, data.get("violations", ()))),
+            tuple(data.get("compared", ())),
+            data.get("waived"),
+        )

@@ -31,6 +31,7 @@ CODES = {
     "no-frames": "A sound file is valid and holds no frames.",
     "non-finite-samples": "A sound file holds samples that are NaN or infinite.",
     "placeholder-header": "A header declares a placeholder for its length; the bytes that are there count.",
+    "contradictory-header": "The rate, channels and sizes in a WAVE header contradict each other; the rate counts.",
     "over-full-scale": "A sound file of floats holds samples beyond full scale; they are kept.",
     **riff.CODES,
 }
@@ -160,10 +161,17 @@ def _refuse_stand_ins(data: bytes) -> None:
 
 
 def _header_notices(wave: riff.Wave | None) -> tuple[Notice, ...]:
-    if wave is None or wave.placeholder is None:
+    if wave is None:
         return ()
-    text = f"the header declares {wave.placeholder} data bytes, a placeholder; the {wave.size} that follow were read"
-    return (Notice("placeholder-header", text),)
+    notices = []
+    if wave.placeholder is not None:
+        text = (
+            f"the header declares {wave.placeholder} data bytes, a placeholder; the {wave.size} that follow were read"
+        )
+        notices.append(Notice("placeholder-header", text))
+    if wave.format.contradiction is not None:
+        notices.append(Notice("contradictory-header", f"the header says {wave.format.contradiction}"))
+    return tuple(notices)
 
 
 def _by_soundfile(data: bytes, name: str, digest: str, wave: riff.Wave | None) -> Sound:

@@ -18,6 +18,8 @@ from pytest_speval.corpus.entries import entries_of
 from pytest_speval.corpus.labels import DROPPED, LabelRules
 from pytest_speval.corpus.listing import NUMBERS, Listing, check_columns, filtered
 from pytest_speval.corpus.manifest import Manifest
+from pytest_speval.corpus.poll import Pollster
+from pytest_speval.corpus.roles import Cell, identities_of, ids_of, role_cells, splits_of
 from pytest_speval.errors import Fault, FaultyFile
 
 CODES = {
@@ -29,15 +31,12 @@ CODES = {
     "number-expected": "A cell that must be a number is not one, or lies outside its declared range.",
     "exclude-unknown": "`exclude` names a clip that is not listed.",
 }
-ONE_SPLIT = "test"
-TEXTS = frozenset({"text", "transcript"})
 UNITS = ("speaker", "session", "family")
-Cell = str | None | tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Clips:
-    """Listed clips as equally long columns; `excluded` holds a reason or None.
+    """Listed clips as equally long columns; `excluded` holds a reason or None, `lines` the manifest's lines.
 
     `cells` maps a role to its raw cells; a role of several columns has tuples, None where a part is missing.
     """
@@ -51,6 +50,7 @@ class Clips:
     unlisted: frozenset[tuple[str, str]] = frozenset()
     notices: tuple[tuple[str, str], ...] = ()
     manifest_sha256: str = ""
+    lines: Sequence[int] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -76,8 +76,9 @@ def list_clips(
     labels: LabelRules | None,
     needed: Iterable[str],
     inside_root: Callable[[str], Path],
+    poll: Pollster | None = None,
 ) -> Clips:
-    """List the clips of a suite.
+    """List the clips of a suite; with a `poll` their labels are what listeners say.
 
     `needed` are the roles that every planned clip must have; `inside_root` resolves an entry that looks unusual, or
     raises `AudioFault`. Raises `FaultyFile` with every fault found.
@@ -85,9 +86,9 @@ def list_clips(
     check_columns(manifest, listing)
     rows = _listed_rows(manifest, listing)
     faults: list[Fault] = []
-    raw = _role_cells(manifest, listing, rows)
-    splits = _splits(manifest, listing, rows, faults)
-    ids = _ids(manifest, raw.pop("id"), rows, faults)
+    raw = role_cells(manifest, listing, rows)
+    splits = splits_of(manifest, listing, rows, faults)
+    ids = ids_of(manifest, raw.pop("id"), rows, faults)
     if faults:
         raise FaultyFile(faults)
     keep, notices = _unique_rows(manifest, rows, splits, ids, faults)
@@ -96,17 +97,24 @@ def list_clips(
         splits = [splits[index] for index in keep]
         ids = [ids[index] for index in keep]
         raw = {role: [cells[index] for index in keep] for role, cells in raw.items()}
+    unlisted = identities_of(manifest, listing) if listing.where else frozenset()
+    said = None if poll is None else poll(list(zip(splits, ids, strict=True)), unlisted)
+    if said is not None:
+        raw |= {"label": list(said.labels), "votes": list(said.cells)}
+        notices += said.notices
     entries = entries_of(manifest, listing, raw.pop("audio", None), rows, inside_root, faults)
     given = "split" in listing.roles or listing.split_is is not None
-    excluded = _excluded(manifest, listing, labels, raw, rows, splits, ids, given, faults)
+    undecided = [None] * len(rows) if said is None else said.reasons
+    excluded = _excluded(manifest, listing, labels, raw, rows, splits, ids, given, undecided, faults)
     _check_cells(manifest, listing, labels, raw, rows, excluded, needed, faults)
     if entries is not None:
         _check_missing(manifest, "sound file", entries, rows, excluded, faults)
     if faults:
         raise FaultyFile(faults)
-    unlisted = _identities(manifest, listing) if listing.where else frozenset()
     audio = None if entries is None else [entry or "" for entry in entries]
-    return Clips(splits, ids, given, raw, audio, excluded, unlisted, (*manifest.notices, *notices), manifest.sha256)
+    lines = [manifest.line(row) for row in rows]
+    told = (*manifest.notices, *notices)
+    return Clips(splits, ids, given, raw, audio, excluded, unlisted, told, manifest.sha256, lines)
 
 
 def _listed_rows(manifest: Manifest, listing: Listing) -> list[int]:
@@ -126,49 +134,6 @@ def _listed_rows(manifest: Manifest, listing: Listing) -> list[int]:
     if not rows:
         raise FaultyFile([manifest.fault(None, "no-rows", "`where` leaves 0 rows")])
     return rows
-
-
-def _role_cells(manifest: Manifest, listing: Listing, rows: Sequence[int]) -> dict[str, list[Cell]]:
-    every = len(rows) == len(manifest.rows)
-    raw: dict[str, list[Cell]] = {}
-    for role, columns in listing.roles.items():
-        if role == "split":
-            continue
-        parts = [manifest.column(column, keep_na=role in TEXTS) for column in columns]
-        if not every:
-            parts = [[cells[row] for row in rows] for cells in parts]
-        cells: list[Cell] = (
-            list(parts[0]) if len(parts) == 1 else [_joined(cells) for cells in zip(*parts, strict=True)]
-        )
-        raw[role] = cells if role in ("id", "audio") else _shared(cells)
-    return raw
-
-
-def _shared(cells: list[Cell]) -> list[Cell]:
-    """The same cells, with one object for equal ones: labels and speakers recur."""
-    first: dict[Cell, Cell] = {}
-    return [first.setdefault(cell, cell) for cell in cells]
-
-
-def _joined(cells: tuple[str | None, ...]) -> tuple[str, ...] | None:
-    whole = tuple(cell for cell in cells if cell is not None)
-    return whole if len(whole) == len(cells) else None
-
-
-def _splits(manifest: Manifest, listing: Listing, rows: Sequence[int], faults: list[Fault]) -> list[str]:
-    if "split" not in listing.roles:
-        return [listing.split_is or ONE_SPLIT] * len(rows)
-    cells = manifest.column(listing.roles["split"][0])
-    splits = [cells[row] for row in rows]
-    faults += [
-        manifest.fault(row, "cell-missing", "no split") for row, cell in zip(rows, splits, strict=True) if not cell
-    ]
-    return [cell or "" for cell in splits]
-
-
-def _ids(manifest: Manifest, cells: Sequence[Cell], rows: Sequence[int], faults: list[Fault]) -> list[str]:
-    faults += [manifest.fault(row, "id-missing", "no id") for row, cell in zip(rows, cells, strict=True) if not cell]
-    return [cell if isinstance(cell, str) else "_".join(cell or ()) for cell in cells]
 
 
 def _unique_rows(
@@ -207,12 +172,16 @@ def _excluded(
     splits: Sequence[str],
     ids: Sequence[str],
     given: bool,
+    undecided: Sequence[str | None],
     faults: list[Fault],
 ) -> list[str | None]:
-    excluded: list[str | None] = [None] * len(rows)
+    excluded = list(undecided)
     if labels is not None and labels.drop:
         dropped = {cell for cell in set(raw["label"]) if isinstance(cell, str) and labels.reference_of(cell) == DROPPED}
-        excluded = [f"label {cell} is dropped" if cell in dropped else None for cell in raw["label"]]
+        excluded = [
+            f"label {cell} is dropped" if cell in dropped else reason
+            for cell, reason in zip(raw["label"], excluded, strict=True)
+        ]
     for rule in listing.exclude_where:
         cells, wanted = manifest.column(rule.column, keep_na=True), frozenset(rule.cells)
         for index, row in enumerate(rows):
@@ -290,15 +259,3 @@ def _in_range(cell: Cell, low: float, high: float) -> bool:
         return "_" not in text and low <= float(text) <= high and math.isfinite(float(text))
     except ValueError:
         return False
-
-
-def _identities(manifest: Manifest, listing: Listing) -> frozenset[tuple[str, str]]:
-    """Every (split, id) of the manifest, listed or not."""
-    rows = range(len(manifest.rows))
-    cells = _role_cells(manifest, Listing({"id": listing.roles["id"]}), rows)["id"]
-    split = (
-        manifest.column(listing.roles["split"][0])
-        if "split" in listing.roles
-        else [listing.split_is or ONE_SPLIT] * len(rows)
-    )
-    return frozenset((part or "", name) for part, name in zip(split, _ids(manifest, cells, rows, []), strict=True))

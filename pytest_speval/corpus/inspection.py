@@ -13,7 +13,10 @@ CODES = {
     "silent": "A clip holds no sample beyond one 16-bit step.",
     "clipped": "A clip has runs of at least three equal samples at full scale.",
     "dc-offset": "The mean of a clip lies beyond 0.01 of full scale.",
+    "equal-channels": "Two channels of a clip hold the same samples.",
+    "implausible-rate": "A clip's sampling rate lies outside 4,000 to 384,000 Hz, where no speech is recorded.",
 }
+PLAUSIBLE_RATES = (4_000, 384_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,8 @@ class Inspection:
     """The findings on one decoded clip.
 
     `fault` is (code, message) of what breaks the contract or takes the clip out, None for a clip that may be
-    asked about. `notices` are reported only: `silent`, `clipped`, `over-full-scale`, `dc-offset`,
-    `placeholder-header`, `padded`, `cut`, `resampled`.
+    asked about. `notices` are reported only: `silent`, `clipped`, `over-full-scale`, `dc-offset`, `equal-channels`,
+    `implausible-rate`, `placeholder-header`, `contradictory-header`, `padded`, `cut`, `resampled`.
     """
 
     bytes_sha256: str
@@ -55,8 +58,22 @@ def inspect(sound: Sound, contract: contracts.Contract) -> Inspection:
         sound.container,
         sound.subtype,
         fault,
-        sound.notices + _level_notices(sound, contract) + planned,
+        sound.notices + _form_notices(sound) + _level_notices(sound, contract) + planned,
     )
+
+
+def _form_notices(sound: Sound) -> tuple[Notice, ...]:
+    """A rate that nobody records at, and channels that say nothing new."""
+    found: list[Notice] = []
+    low, high = PLAUSIBLE_RATES
+    if not low <= sound.rate <= high:
+        found.append(Notice("implausible-rate", f"{sound.rate:,} Hz, where {low:,} to {high:,} Hz are plausible"))
+    repeated = levels.repeated_channels(sound.stored)
+    if repeated:
+        found.append(
+            Notice("equal-channels", f"{repeated} of {sound.channels} channels repeat another, sample by sample")
+        )
+    return tuple(found)
 
 
 def _level_notices(sound: Sound, contract: contracts.Contract) -> tuple[Notice, ...]:

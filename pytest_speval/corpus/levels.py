@@ -51,6 +51,14 @@ def lowest_correlation(stored: Stored) -> float:
     return float(np.divide(products, scale, out=np.zeros_like(products), where=scale > 0).min())
 
 
+def repeated_channels(stored: Stored) -> int:
+    """How many channels hold exactly the samples of an earlier one."""
+    channels = list(stored.T)
+    return sum(
+        any(np.array_equal(channel, earlier) for earlier in channels[:place]) for place, channel in enumerate(channels)
+    )
+
+
 def _unit(stored: Stored) -> int:
     return 32768 if stored.dtype == np.int16 else 1
 

@@ -30,12 +30,13 @@ _GUID_TAIL = bytes.fromhex("000000001000800000aa00389b71")
 class Format:
     """The format chunk. `block` is the bytes of one frame over all channels, as declared.
 
-    `tag` is the format code; for an extensible header it is the code inside.
+    `tag` is the format code; for an extensible header it is the code inside. `bytes_per_second` is as declared.
     """
 
     tag: int
     channels: int
     rate: int
+    bytes_per_second: int
     block: int
     bits: int
     extensible: bool
@@ -45,6 +46,18 @@ class Format:
         if self.tag not in _LINEAR:
             return True
         return any(step > 0 and size % step == 0 for step in (self.block, self.channels * -(-self.bits // 8)))
+
+    @property
+    def contradiction(self) -> str | None:
+        """What the numbers say against each other, where one frame has a fixed size; None if they agree."""
+        if self.tag not in _LINEAR:
+            return None
+        sample = -(-self.bits // 8)
+        if self.block != self.channels * sample:
+            return f"{self.channels} channels of {sample} bytes in frames of {self.block} bytes"
+        if self.bytes_per_second != self.rate * self.block:
+            return f"{self.rate:,} Hz in frames of {self.block} bytes, and {self.bytes_per_second:,} bytes a second"
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +142,12 @@ def _chunks(data: bytes, order: str) -> Iterator[tuple[bytes, int, int]]:
 def _format(data: bytes, order: str, body: int, size: int) -> Format:
     if size < 16:
         raise AudioFault("undecodable", "the format chunk of the WAVE file is too short")
-    tag, channels, rate, _, block, bits = struct.unpack_from(order + "HHIIHH", data, body)
+    tag, channels, rate, bytes_per_second, block, bits = struct.unpack_from(order + "HHIIHH", data, body)
     extensible = tag == _EXTENSIBLE
     if extensible and size >= 40 and data[body + 26 : body + 40] == _GUID_TAIL:
         valid, _, inner = struct.unpack_from(order + "HIH", data, body + 18)
         tag = inner if valid == bits else tag
-    return Format(tag, channels, rate, block, bits, extensible)
+    return Format(tag, channels, rate, bytes_per_second, block, bits, extensible)
 
 
 def _measured(data: bytes, order: str, layout: Format, start: int, field: tuple[int, str]) -> Wave:

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_speval.corpus.clips import Cell, Clips, list_clips
+from pytest_speval.corpus.clips import Clips, list_clips
 from pytest_speval.corpus.contract import Contract
 from pytest_speval.corpus.entry import resolve_entry
 from pytest_speval.corpus.labels import LabelRules
 from pytest_speval.corpus.listing import Exclusion, Listing, numeric_columns, text_columns
-from pytest_speval.corpus.manifest import Format, read_manifest
+from pytest_speval.corpus.manifest import Manifest, read_manifest
+from pytest_speval.corpus.part import Part, unlisted_parts
+from pytest_speval.corpus.poll import form_of, pollster
 from pytest_speval.corpus.projections import AXES, NAMED, AxesProjection, NameProjection, Projection, Term
+from pytest_speval.corpus.roles import Cell
 from pytest_speval.errors import AudioFault, Fault, FaultyFile
 from pytest_speval.suite.corpus_keys import AudioContract, Columns, Constant, Corpus
 from pytest_speval.suite.keys import AxesProjection as AxesKeys
@@ -26,16 +29,24 @@ CODES = {
     "root-missing": "The folder that `corpus.root` names does not exist.",
     "absent-undeclared": "A label of the set has no reference, and the suite does not say how it counts.",
 }
-BY_NAME = ("id", "audio", "label", "split", "speaker", "session", "family", "seconds", "bytes_sha256", "samples_sha256")
+BY_NAME = (
+    *("id", "audio", "text", "transcript", "label", "split", "speaker", "session", "family", "source"),
+    *("seconds", "bytes_sha256", "samples_sha256"),
+)
 """Roles that take the column of their own name, where the suite names none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A corpus that is there: its root and its clips."""
+    """A corpus that is there: its root, its clips, and what they are held against.
+
+    `unlisted` are the splits of the manifest that `where` leaves out; `inventories` is filled where runs are judged.
+    """
 
     root: Path
     clips: Clips
+    unlisted: tuple[Part, ...] = ()
+    inventories: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +68,38 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
         return Unstaged("root-missing", f"corpus.root is {root}, which is no folder")
     entry = expand(keys.manifest, environ)
     path = _manifest_path(root, entry)
-    form = Format(
-        delimiter=keys.format.delimiter,
-        quoting=keys.format.quoting,
-        encoding=keys.format.encoding,
-        na=keys.format.na,
-        header=keys.format.header,
-        names=keys.format.names or (),
-    )
-    asked = listing(keys, BY_NAME, environ)
-    manifest = read_manifest(
-        path, entry, form, sha256=keys.sha256, numeric=numeric_columns(asked), texts=text_columns(asked)
-    )
+    manifest = read(path, entry, keys, environ)
     rules = label_rules(suite.keys.labels) if task.labelled else None
     chosen = listing(keys, manifest.names, environ)
-    needed = [role for group in task.required for role in group if role in chosen.roles]
+    votes = suite.keys.votes
+    poll = None if votes is None else pollster(votes, suite.place(votes.file, environ))
+    given = {*chosen.roles, *(["label"] if poll else [])}
+    needed = [role for group in task.required for role in group if role in given]
     if "id" not in chosen.roles:
         message = "no column `id`: name one in `corpus.columns.id`, or several in `id_from`"
         raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
     for group in task.required:
-        if not any(role in chosen.roles for role in group):
+        if not any(role in given for role in group):
             message = f"the task {task.name} needs a column for {' or '.join(group)}: see `corpus.columns`"
             raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
-    clips = list_clips(manifest, chosen, rules, needed, lambda name: resolve_entry(root, name))
+    clips = list_clips(manifest, chosen, rules, needed, lambda name: resolve_entry(root, name), poll)
     if rules is not None:
         _require_rule_for_absent(rules, clips.cells["label"], clips.planned, entry)
-    return Staged(root, clips)
+    rest = unlisted_parts(manifest, chosen, root, frozenset(clips.splits)) if keys.where else ()
+    return Staged(root, clips, rest)
+
+
+def read(path: Path, shown_as: str, keys: Corpus, environ: Mapping[str, str]) -> Manifest:
+    """Read a manifest as a suite describes it; raises `FaultyFile`."""
+    asked = listing(keys, BY_NAME, environ)
+    return read_manifest(
+        path,
+        shown_as,
+        form_of(keys.format),
+        sha256=keys.sha256,
+        numeric=numeric_columns(asked),
+        texts=text_columns(asked),
+    )
 
 
 def require_rules(rules: LabelRules, cells: Sequence[Cell], planned: Sequence[int], entry: str) -> None:
@@ -151,6 +168,10 @@ def _written_roles(columns: Columns) -> dict[str, tuple[str, ...]]:
     for axis in AXES:
         if (found := getattr(columns, axis)) is not None:
             roles[axis] = (found.column,)
+    for name, cohort in columns.cohorts.items():
+        roles[f"cohort.{name}"] = (cohort if isinstance(cohort, str) else cohort.column,)
+    for name, column in columns.conditions.items():
+        roles[f"condition.{name}"] = (column,)
     return roles
 
 

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from pytest_speval.corpus.clips import Cell
+from pytest_speval.corpus.roles import Cell
 from pytest_speval.evidence.canonical import digest
 from pytest_speval.evidence.difference import differences
 
 SCHEMA = 1
+SECTIONS = ("votes", "select", "audit")
+"""Sections of a suite that decide which clips are asked, and whether."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Question:
     `excluded` holds a reason or None. `condemned` maps a clip's place to the finding (code, message) that made it
     fail without a call; `abstains` holds the places of clips that a rule of the suite answers with no choice.
     `entries` name the sound files below the corpus' root, `frames` and `rates` are those of the stored sound; they
-    are empty where there is none.
+    are empty where there is none. `sections` holds what the suite's own sections of SECTIONS say, those it has.
     """
 
     task: str
@@ -46,6 +48,7 @@ class Question:
     audio: Mapping[str, Any] | None = None
     batch: int = 1
     once: bool = False
+    sections: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for canonical JSON."""
@@ -69,6 +72,7 @@ class Question:
             "audio": self.audio,
             "batch": self.batch,
             "once": self.once,
+            **self.sections,
         }
 
     @classmethod
@@ -99,6 +103,7 @@ class Question:
             audio=data["audio"],
             batch=data["batch"],
             once=data["once"],
+            sections={name: data[name] for name in SECTIONS if name in data},
         )
 
     @cached_property
@@ -110,6 +115,14 @@ class Question:
     def planned(self) -> list[int]:
         """The places of the clips that are not excluded."""
         return [place for place, reason in enumerate(self.excluded) if reason is None]
+
+    @cached_property
+    def quarantined(self) -> frozenset[int]:
+        """The places of planned clips that are kept out of speaker-based estimates: their speaker is not known."""
+        speakers = self.cells.get("speaker")
+        if speakers is None or self.sections.get("audit", {}).get("unknown_speakers") != "quarantine":
+            return frozenset()
+        return frozenset(place for place in self.planned if speakers[place] is None)
 
     @cached_property
     def places(self) -> dict[tuple[str, str], int]:

@@ -71,6 +71,7 @@ def _counts(question: Question, reading: Reading) -> Counts:
         failed=found["failed"],
         unknown=found["unknown"],
         unattempted=found["unattempted"],
+        quarantined=len(question.quarantined),
     )
 
 

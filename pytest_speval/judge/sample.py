@@ -72,7 +72,8 @@ class Sample:
 def unit_codes(question: Question, unit: str, *, singleton: bool = False) -> tuple[Codes, int]:
     """Code each planned clip's unit in the order of the units' names, so that the order of rows leaves no trace.
 
-    A clip without a unit has -1, or with `singleton` a unit of its own behind the named ones.
+    A clip without a unit has -1, or with `singleton` a unit of its own behind the named ones, unless its speaker is
+    quarantined.
     """
     identities = [(question.splits[place], question.ids[place]) for place in question.planned]
     keys: list[Any] = list(identities)
@@ -81,7 +82,11 @@ def unit_codes(question: Question, unit: str, *, singleton: bool = False) -> tup
     named = {key: code for code, key in enumerate(sorted({key for key in keys if key is not None}))}
     if not singleton:
         return np.array([-1 if key is None else named[key] for key in keys], dtype=np.int64), len(named)
+    quarantined = {question.identity(place) for place in question.quarantined} if unit == "speaker" else set()
     alone = sorted(identity for identity, key in zip(identities, keys, strict=True) if key is None)
+    alone = [identity for identity in alone if identity not in quarantined]
     own = {identity: len(named) + code for code, identity in enumerate(alone)}
-    codes = [own[identity] if key is None else named[key] for identity, key in zip(identities, keys, strict=True)]
+    codes = [
+        own.get(identity, -1) if key is None else named[key] for identity, key in zip(identities, keys, strict=True)
+    ]
     return np.array(codes, dtype=np.int64), len(named) + len(alone)

@@ -11,19 +11,22 @@ from pytest_speval.adapters.base import tamed
 from pytest_speval.corpus.clips import Clips
 from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.corpus.staging import Staged, Unstaged, stage
-from pytest_speval.errors import EvidenceFault, Fault, FaultyFile, UsageFault
+from pytest_speval.errors import EvidenceFault, Fault, FaultyFile
 from pytest_speval.evidence.canonical import canonical
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.folder import RunFolder, write_whole
 from pytest_speval.evidence.plan import Question
 from pytest_speval.evidence.store import by_subject, find_runs
 from pytest_speval.plugin.answering import Answering, Blocked, Recalling
+from pytest_speval.plugin.comparison import with_inventories
 from pytest_speval.plugin.joining import join
 from pytest_speval.plugin.live import LiveRun
 from pytest_speval.plugin.options import Settings
-from pytest_speval.plugin.replay import Recording, ReplayRun, recalled
+from pytest_speval.plugin.replay import ABOUT_CLIPS, Recording, ReplayRun, recalled
 from pytest_speval.plugin.run import Orders, Run
+from pytest_speval.plugin.scrutiny import Scrutiny
 from pytest_speval.plugin.subject import Subject
+from pytest_speval.plugin.vetting import require_readable, vetting_names
 from pytest_speval.plugin.words import Words
 from pytest_speval.reports.summary import Entry, summary_document, summary_markdown
 from pytest_speval.suite.gate import GateRule, merge_gates
@@ -33,13 +36,6 @@ from pytest_speval.suite.secrets import Secrets
 from pytest_speval.suite.suite import Suite
 from pytest_speval.tasks.registry import TASKS
 
-CODES = {
-    "suite-repeated": "Two suite files have one name.",
-    "file-overlooked": "A suite or gate file would be left out: its name ends otherwise, or it is a link to nothing.",
-    "override-unknown": "`--speval-set` or `--speval-spend` names a suite that no file defines.",
-    "release-waiver": "A release rests on a waiver without an owner or an end.",
-    "resume-ambiguous": "`--speval-resume` names several runs of one suite.",
-}
 INVALID, FAILED = 6, 1
 
 
@@ -63,47 +59,12 @@ class Campaign:
         Raises `UsageFault` or `FaultyFile` for what makes the session as a whole unusable. Faults of a single suite
         are kept for its collection.
         """
-        self._check_files()
-        self._check_names()
-        self._check_waivers()
+        scrutiny = Scrutiny(self.settings, self.shown)
+        scrutiny.check_files()
+        scrutiny.check_names([suite for suite, _ in self._overrides])
+        scrutiny.check_waivers(self.gates)
         _ = self._replayed
-        for subject, folders in self._resumed.items():
-            if len(folders) > 1:
-                names = ", ".join(folder.name for folder in folders)
-                raise UsageFault("resume-ambiguous", f"--speval-resume has several runs of {subject}: {names}")
-
-    def _check_files(self) -> None:
-        """No suite or gate may be left out because of how its file is called."""
-        for path in self.settings.overlooked:
-            message = f"{self.shown(path)} is not read: end its name in .yaml, or set speval_suites or speval_gates"
-            raise UsageFault("file-overlooked", message)
-        for path in (*self.settings.suites, *self.settings.gates):
-            if not path.is_file():
-                raise UsageFault("file-overlooked", f"{self.shown(path)} is a link that leads to no file")
-
-    def _check_names(self) -> None:
-        named: dict[str, Path] = {}
-        for path in self.settings.suites:
-            name = suite_name(path)
-            if name in named:
-                message = f"{self.shown(path)} and {self.shown(named[name])} are both the suite `{name}`"
-                raise UsageFault("suite-repeated", message)
-            named[name] = path
-        for suite in sorted(self.settings.spend - named.keys()):
-            message = f"--speval-spend {suite}: no such suite; there is {', '.join(sorted(named))}"
-            raise UsageFault("override-unknown", message)
-        for suite, _ in self._overrides:
-            if suite not in named:
-                message = f"--speval-set {suite}.…: no such suite; there is {', '.join(sorted(named))}"
-                raise UsageFault("override-unknown", message)
-
-    def _check_waivers(self) -> None:
-        """Read all gates; a release may waive one only in somebody's name and for so long."""
-        for rule in self.gates:
-            waiver = rule.waiver if self.settings.release else None
-            if waiver is not None and None in (waiver.owner, waiver.until):
-                message = f"{waiver.place}: the waiver of {rule.suite}/{rule.id} needs `owner` and `until`"
-                raise UsageFault("release-waiver", f"{message} under --speval-release")
+        scrutiny.check_resumed(self._resumed)
 
     @cached_property
     def _overrides(self) -> list[tuple[str, Override]]:
@@ -194,9 +155,22 @@ class Campaign:
         """The corpus of a subject; raises `FaultyFile` for a manifest that cannot serve."""
         path = subject.suite.file
         if path not in self._staged:
+            environ, suite = self.settings.environ, subject.suite
             with collector_paused():
-                self._staged[path] = stage(subject.suite, subject.task.word, self.settings.environ)
+                staged = stage(suite, subject.task.word, environ)
+                if isinstance(staged, Staged) and not self.settings.worker:
+                    staged = with_inventories(suite, staged, environ)
+                    require_readable(suite, self.shown)
+                self._staged[path] = staged
         return self._staged[path]
+
+    def audit_names(self, subject: Subject) -> tuple[str, ...]:
+        """The audits of a subject, in the order of their items."""
+        if self.settings.replay:
+            stored = [audit.name for run in self._recording(subject).runs[:1] for audit in run.audits]
+            return subject.audit_names([name for name in stored if name in ABOUT_CLIPS])
+        staged = self.staged(subject)
+        return subject.audit_names(vetting_names(subject.suite, staged if isinstance(staged, Staged) else None))
 
     def run(self, subject: Subject) -> Run:
         """The run of a subject in the process that judges it."""

@@ -175,7 +175,7 @@ class GateItem(SpevalItem):
 
 def items_of(parent: pytest.Collector, campaign: Campaign, subject: Subject) -> Iterator[pytest.Item]:
     """The items of one subject in their order: audits, clips, gates."""
-    for name in subject.audit_names:
+    for name in campaign.audit_names(subject):
         audit = AuditItem.of(parent, f"audit[{name}]", campaign, subject)
         audit.audit = name
         audit.mark()

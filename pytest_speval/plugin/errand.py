@@ -16,6 +16,7 @@ from pytest_speval.plugin.campaign import Campaign
 from pytest_speval.plugin.collect import CAMPAIGN, subjects_of
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.suite.load import suite_name
+from pytest_speval.suite.readiness_file import is_readiness
 
 CODES = {
     "suite-unknown": "A command names a suite that no file in `suites/` defines.",
@@ -70,7 +71,8 @@ def suite_file(suite: str) -> Path:
     """The file of a suite; raises `UsageFault`."""
     if Path(suite).is_file():
         return Path(suite)
-    known = {suite_name(path): path for path in sorted(Path("suites").glob("*.yaml"))}
+    files = [path for path in sorted(Path("suites").glob("*.yaml")) if not is_readiness(path)]
+    known = {suite_name(path): path for path in files}
     if suite not in known:
         there = f"there is {', '.join(known)}" if known else "there is no suites/*.yaml here"
         raise UsageFault("suite-unknown", f"no suite `{suite}`: {there}; give its name or its file")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_speval.errors import MissingExtra, UsageFault
+from pytest_speval.suite.readiness_file import belongs, is_readiness
 
 if TYPE_CHECKING:
     from pytest_speval.evidence.receipt import SigningKey
@@ -124,7 +125,7 @@ def read_settings(config: pytest.Config) -> Settings:
         rootdir,
         here,
         out,
-        _globbed(rootdir, config.getini("speval_suites")),
+        _suites(rootdir, config.getini("speval_suites")),
         _globbed(rootdir, config.getini("speval_gates")),
         tuple(overlooked(rootdir, config.getini("speval_suites"), config.getini("speval_gates"))),
         tuple(config.getoption("speval_set")),
@@ -166,12 +167,17 @@ def _signing_key(here: Path, given: str | None) -> SigningKey | None:
 
 def wanted_suites(config: pytest.Config) -> bool:
     """Say, without reading anything, whether any suite file lies where this session collects."""
-    suites = _globbed(config.rootpath, config.getini("speval_suites"))
+    suites = _suites(config.rootpath, config.getini("speval_suites"))
     if not suites:
         return False
     here = config.invocation_params.dir
     asked = [Path(os.path.abspath(here / str(arg).partition("::")[0])) for arg in config.args]  # noqa: PTH100
     return any(path == place or place in path.parents for path in suites for place in asked)
+
+
+def _suites(rootdir: Path, patterns: list[str]) -> tuple[Path, ...]:
+    """The suite files; a readiness file beside one of them is none."""
+    return tuple(path for path in _globbed(rootdir, patterns) if not is_readiness(path))
 
 
 def _globbed(rootdir: Path, patterns: list[str]) -> tuple[Path, ...]:
@@ -180,10 +186,10 @@ def _globbed(rootdir: Path, patterns: list[str]) -> tuple[Path, ...]:
 
 
 def overlooked(rootdir: Path, suites: list[str], gates: list[str]) -> list[Path]:
-    """YAML files that lie beside suites, or anywhere below the folders of gates, and that no pattern finds."""
+    """YAML files beside suites, or anywhere below the folders of gates, that no pattern finds and no suite owns."""
     beside = {path for folder in _folders(rootdir, suites) for path in folder.iterdir()}
     beside |= {path for folder in _folders(rootdir, gates) for path in folder.rglob("*")}
-    found = {*_globbed(rootdir, suites), *_globbed(rootdir, gates)}
+    found = {*_suites(rootdir, suites), *_globbed(rootdir, gates), *filter(belongs, beside)}
     return sorted(path for path in beside - found if path.suffix.lower() in (".yml", ".yaml") and not path.is_dir())
 
 
@@ -196,7 +202,7 @@ def refuse_lost_options(config: pytest.Config) -> None:
     """Raise `UsageFault` for options that would quietly make this a session without suites or gates."""
     for name, default in DEFAULTS.items():
         patterns = config.getini(name)
-        if patterns != default and not _globbed(config.rootpath, patterns):
+        if patterns != default and not _suites(config.rootpath, patterns):
             message = f"{name} is {' '.join(patterns)}, and no file below {config.rootpath} fits"
             raise UsageFault("pattern-empty", message)
     out, here = config.getoption("speval_out"), config.invocation_params.dir

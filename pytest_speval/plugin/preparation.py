@@ -9,15 +9,18 @@ from typing import Any
 from pytest_speval.adapters.base import Recorded, Roll
 from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.fit import Request, audit_adapter, broken
-from pytest_speval.audit.health import Health, audit_corpus
-from pytest_speval.corpus.clips import Cell, Clips
+from pytest_speval.audit.health import Health
+from pytest_speval.corpus.clips import Clips
 from pytest_speval.corpus.contract import Contract
 from pytest_speval.corpus.labels import LabelRules
+from pytest_speval.corpus.roles import Cell
 from pytest_speval.corpus.staging import Staged, contract, label_rules
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.evidence.versions import plan_versions
 from pytest_speval.plugin.hearing import Hearing
+from pytest_speval.plugin.sections import file_digests, sections_record, written_files
 from pytest_speval.plugin.subject import Subject
+from pytest_speval.plugin.vetting import vet
 
 CODES = {"rate-differs": "`corpus.audio.rate` is not the rate that the adapter hears."}
 SAMPLES = 3
@@ -41,7 +44,7 @@ def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Pre
     rate = getattr(adapter, "sample_rate", None)
     keys = subject.suite.keys
     bound = contract(keys.corpus.audio, rate) if staged.clips.audio is not None else None
-    health = audit_corpus(staged.root, staged.clips, bound, keys.run.max_failed)
+    health, (corpus, *others) = vet(subject.suite, staged, bound, environ)
     hearing = Hearing(staged.root, staged.clips.audio, bound, health.bytes_sha256)
     if unbuilt is None:
         once = bool(getattr(adapter, "billable", False)) or subject.once(billable=False)
@@ -55,9 +58,10 @@ def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Pre
     billable = bool(getattr(adapter, "billable", False))
     recorded = isinstance(adapter, Recorded)
     record = subject.adapter_record(identity, environ, recorded=recorded, billable=billable)
-    question = _question(subject, staged.clips, health, bound, record, once=subject.once(billable=billable))
-    plan = Plan(subject.suite.name, question, subject.rules_record(), plan_versions(), subject.title, subject.written)
-    return Prepared(plan, (health.audit, audit), adapter, facts, hearing)
+    question = _question(subject, staged, health, bound, record, environ, once=subject.once(billable=billable))
+    written = {**subject.written, **written_files(subject.suite)}
+    plan = Plan(subject.suite.name, question, subject.rules_record(), plan_versions(), subject.title, written)
+    return Prepared(plan, (corpus, audit, *others), adapter, facts, hearing)
 
 
 def _build(subject: Subject, environ: Mapping[str, str]) -> tuple[Any, Finding | None]:
@@ -106,14 +110,16 @@ def supported(rules: LabelRules | None, cells: Mapping[str, Sequence[Cell]], pla
 
 def _question(
     subject: Subject,
-    clips: Clips,
+    staged: Staged,
     health: Health,
     bound: Contract | None,
     adapter: Mapping[str, Any],
+    environ: Mapping[str, str],
     *,
     once: bool,
 ) -> Question:
-    heard = bound is not None
+    heard, clips = bound is not None, staged.clips
+    digests = file_digests(subject.suite, environ)
     return Question(
         task=subject.task.word.name,
         corpus=subject.corpus_record(),
@@ -133,4 +139,5 @@ def _question(
         audio=asdict(bound) if bound is not None else None,
         batch=subject.suite.keys.run.batch,
         once=once,
+        sections=sections_record(subject.suite, digests),
     )

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pytest_speval.audit.claims import LEVELS
 from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.fit import reach
 from pytest_speval.corpus.labels import DROPPED, LabelRules
@@ -20,13 +21,18 @@ from pytest_speval.evidence.store import StoredRun, another_question, known_endi
 from pytest_speval.evidence.versions import plan_versions
 from pytest_speval.plugin.preparation import supported
 from pytest_speval.plugin.run import Orders, Run
+from pytest_speval.plugin.sections import AGAINST, VOTES, file_digests, sections_record, written_files
 from pytest_speval.plugin.subject import Subject
+from pytest_speval.plugin.vetting import VETTED
+from pytest_speval.suite.audit_keys import CHECKS
 
 CODES = {
     "no-recording-of": "No stored run of a suite lies where `--speval-replay` points.",
     "not-recorded": "A recording has no answer for a planned clip.",
 }
 NOT_RECORDED = Ending("unattempted", None, "not-recorded", "the recording has no answer for this clip", attempts=0)
+ABOUT_CLIPS = (*VETTED, *CHECKS, "duplicates")
+"""The audits about clips alone, beside `corpus`."""
 RULE_BY_LABELS = "labels-unreached"
 """The one finding about an adapter that follows from today's labels and not from the adapter alone."""
 
@@ -78,7 +84,7 @@ class ReplayRun(Run):
         plan = Plan(
             self.subject.suite.name,
             question,
-            self.subject.rules_record(),
+            _not_raised(self.subject.rules_record(), first.rules),
             plan_versions(),
             self.subject.title,
             first.written,
@@ -102,7 +108,9 @@ class ReplayRun(Run):
             else self.subject.locking.audit(self.plan, required=self.subject.suite.keys.run.locked)
         )
         found = [self._relabelled(audit) if audit.name == "adapter" else audit for audit in stored]
-        return (*found[:2], *([] if lock is None else [lock]), *found[2:])
+        before = [audit for audit in found if audit.name in ("corpus", "adapter", *ABOUT_CLIPS)]
+        after = [audit for audit in found if audit not in before]
+        return (*before, *([] if lock is None else [lock]), *after)
 
     def _relabelled(self, audit: Audit) -> Audit:
         """The stored audit of the adapter, with what today's labels make of the names it has."""
@@ -145,6 +153,12 @@ class ReplayRun(Run):
         return {place: self._endings[place] for place in places if place in self._endings}
 
 
+def _not_raised(rules: dict[str, Any], first: Mapping[str, Any]) -> dict[str, Any]:
+    """Today's rules; what was asked under a low claim does not become evidence for a higher one afterwards."""
+    level = min(rules["claim"]["level"], first["claim"]["level"], key=LEVELS.index)
+    return rules | {"claim": {**rules["claim"], "level": level}}
+
+
 def recalled(recording: Recording, folder: RunFolder) -> dict[int, Ending]:
     """How every planned clip ended in the recording, by place."""
     question = recording.question
@@ -177,7 +191,20 @@ def asked_today(subject: Subject, stored: Plan, environ: Mapping[str, str]) -> Q
         excluded=_excluded_today(subject, then),
         batch=subject.suite.keys.run.batch,
         once=subject.once(billable=then.adapter["billable"]),
+        sections=_sections_today(subject, stored, environ),
     )
+
+
+def _sections_today(subject: Subject, stored: Plan, environ: Mapping[str, str]) -> Mapping[str, Any]:
+    """The sections as today's suite has them; a file that is not here is the stored one while it is named the same."""
+    suite, digests = subject.suite, file_digests(subject.suite, environ)
+    sections = stored.question.sections
+    against = sections.get("audit", {}).get("against", {})
+    for key, text in written_files(suite).items():
+        known = sections.get("votes") if key == VOTES else against.get(key.removeprefix(AGAINST))
+        if digests[key] is None and isinstance(known, Mapping) and stored.written.get(key) == text:
+            digests[key] = known["sha256"]
+    return sections_record(suite, digests)
 
 
 def _excluded_today(subject: Subject, question: Question) -> Sequence[str | None]:

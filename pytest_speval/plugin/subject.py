@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from pytest_speval.errors import SpevalError
 from pytest_speval.plugin.locking import Locking
 from pytest_speval.suite.gate import GateRule
 from pytest_speval.suite.keys import AxesProjection
+from pytest_speval.suite.readiness_file import readiness_file
 from pytest_speval.suite.secrets import NO_SECRETS, Secrets
 from pytest_speval.suite.suite import AdapterKeys, Suite
 from pytest_speval.suite.variables import expand
@@ -76,12 +77,11 @@ class Subject:
         """The lock files beside the suite."""
         return Locking.of(self.suite.file)
 
-    @property
-    def audit_names(self) -> tuple[str, ...]:
-        """The audits that apply to this subject."""
+    def audit_names(self, comparisons: Sequence[str]) -> tuple[str, ...]:
+        """The audits that apply to this subject; `comparisons` are those that hold its clips against others."""
         run = self.suite.keys.run
         more = {"lock": run.locked or self.locking.exists, "budget": run.budget is not None}
-        return ("corpus", "adapter", *(name for name, applies in more.items() if applies))
+        return ("corpus", "adapter", *comparisons, *(name for name, applies in more.items() if applies))
 
     @property
     def written(self) -> dict[str, str]:
@@ -116,6 +116,9 @@ class Subject:
         for entry in plain["claim"].get("provenance", ()):
             if "evidence" in entry:
                 entry["evidence"] = Path(entry["evidence"]).name
+        readiness = readiness_file(self.suite.file)
+        if readiness.is_file():
+            plain["readiness"] = sha256_of(readiness)
         return plain | {
             "describe": keys.describe,
             "run": {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pytest_speval.audit.claims import ClaimLine, Level, claims_table, supported_level
 from pytest_speval.judge.result import Result
 
 SCHEMA = 1
@@ -49,6 +50,8 @@ def out_document(result: Result, times: Times) -> dict[str, Any]:
         "audits": [audit.as_dict() for audit in result.audits],
         "gates": [verdict.as_dict() for verdict in result.verdicts],
         "claim": plan.rules.get("claim"),
+        "claimSupported": level(result).supported,
+        "claims": [line.as_dict() for line in claims(result)],
         "plan": {
             "questionSha256": plan.question.digest,
             "planSha256": plan.digest,
@@ -61,6 +64,27 @@ def out_document(result: Result, times: Times) -> dict[str, Any]:
         "complete": result.complete and not result.partial,
         "partial": result.partial,
     }
+
+
+def unchecked(result: Result) -> list[str]:
+    """The checks that the suite leaves out, though it could make them."""
+    section = result.plan.question.sections.get("audit", {})
+    return [name for name, said in section.items() if said == "unchecked"]
+
+
+def claims(result: Result) -> tuple[ClaimLine, ...]:
+    """What the evidence of a run can be said to show, and what not."""
+    return claims_table(result.audits, _evidence(result), result.plan.rules)
+
+
+def level(result: Result) -> Level:
+    """The level of the claim: declared, and supported by the evidence."""
+    return supported_level(result.audits, _evidence(result), result.plan.rules)
+
+
+def _evidence(result: Result) -> dict[str, Any]:
+    question = result.plan.question
+    return {"corpus": question.corpus, **question.sections}
 
 
 def _measured(result: Result, metric: str) -> bool:
@@ -76,6 +100,10 @@ def notes(result: Result) -> list[str]:
         found.append("Partial run: no verdict was wanted.")
     if result.plan.shard is not None:
         found.append("Shard {} of {}: nothing is judged before all shards are together.".format(*result.plan.shard))
+    found += [f"Waived: audit[{a.name}]: {a.headline}." for a in result.audits if a.waived is not None]
+    found += [f"Not checked: {name} (audit.{name}: unchecked)." for name in unchecked(result)]
+    if result.counts.quarantined:
+        found.append(f"Quarantined: {result.counts.quarantined:,} clips without a speaker, kept out of intervals.")
     found += [f"Post hoc, not in the plan the clips were asked under: {what}." for what in result.plan.post_hoc]
     if result.plan.rules.get("overrides"):
         found.append(f"Overridden: {', '.join(result.plan.rules['overrides'])}.")
@@ -97,5 +125,8 @@ def notes(result: Result) -> list[str]:
         found.append(
             f"Intervals are unreliable: {interval.effective_clusters:.1f} effective clusters of unit {interval.unit}."
         )
+    supported = level(result)
+    if supported.narrowed:
+        found.append(f"Narrowed {supported}.")
     claim = result.plan.rules.get("claim") or {}
     return found + [f"Limit: {limit}" for limit in claim.get("limits", ())]

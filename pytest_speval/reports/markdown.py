@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from pytest_speval.gates import judged
 from pytest_speval.judge.result import Result
-from pytest_speval.reports.document import Times, notes
+from pytest_speval.reports.document import Times, claims, level, notes
 from pytest_speval.reports.wording import number, receipt_line, spread, sums
 
 CELL_LIMIT = 200
@@ -37,6 +37,7 @@ def markdown_report(result: Result, times: Times, keyid: str | None = None) -> s
         _estimates(result),
         _classes(result),
         _clips(result),
+        _claims(result),
         _audits(result),
         _plan(result, keyid),
     )
@@ -137,6 +138,12 @@ def _clips(result: Result) -> list[str]:
     if result.exclusions:
         lines += ["## Excluded", "", *table(("reason", "clips"), result.exclusions.items())]
     return lines
+
+
+def _claims(result: Result) -> list[str]:
+    said: dict[bool | str, str] = {True: "yes", False: "no"}
+    rows = [(line.claim, said.get(line.supported, str(line.supported)), line.why) for line in claims(result)]
+    return ["## Claims", "", f"{level(result)}.".capitalize(), "", *table(("claim", "supported", "why"), rows)]
 
 
 def _audits(result: Result) -> list[str]:

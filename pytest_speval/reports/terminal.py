@@ -37,6 +37,9 @@ def write_summary(
         for line in _table(entries, reporter._tw.fullwidth).splitlines():
             reporter.write_line(line.rstrip())
     for result in results:
+        for audit in result.audits:
+            if audit.waived is not None:
+                reporter.write_line(f"{result.plan.suite}: audit[{audit.name}] waived: {audit.headline}")
         for changed in result.plan.post_hoc:
             reporter.write_line(f"{result.plan.suite}: post hoc: {changed}")
         if result.plan.rules.get("overrides"):

@@ -33,6 +33,7 @@ class Keys(BaseModel):
 
 
 Said = Annotated[str, Field(pattern=SAID)]
+ItemName = Annotated[str, Field(pattern=ITEM_NAME)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256, to_lower=True)]
 
 

@@ -9,7 +9,9 @@ import re
 from collections.abc import Collection, Iterator
 
 from pytest_speval.errors import Fault
+from pytest_speval.suite.audit_check import audit_faults
 from pytest_speval.suite.base_keys import SUITE_NAME
+from pytest_speval.suite.choice_check import choice_faults
 from pytest_speval.suite.complaints import ambiguous
 from pytest_speval.suite.corpus_check import UNITS, corpus_faults, may_exist
 from pytest_speval.suite.gate_check import gate_faults, metric_faults, metric_words
@@ -35,6 +37,8 @@ def suite_faults(root: Table, vocabulary: Vocabulary, stem: str) -> Iterator[Fau
     yield from _task(root, vocabulary)
     yield from corpus_faults(root, task)
     yield from _sections(root, task)
+    yield from choice_faults(root, task)
+    yield from audit_faults(root)
     yield from label_faults(root, vocabulary.projections)
     yield from _adapters(root, vocabulary, needed=not (task and "adapter" in task.forbidden))
     words = metric_words(task, declared(root))

@@ -59,7 +59,7 @@ class Complaint:
     def wanted(self) -> str | None:
         """What was wanted, where the complaint is about the kind of value."""
         if self.kind == "literal_error":
-            return re.sub(r"'([^']*)'", r"`\1`", self.context["expected"])
+            return re.sub(r"'([^']*)'", r"`\1`", self.context["expected"]).replace("``", '""')
         if self.kind == "string_pattern_mismatch":
             pattern = self.context["pattern"]
             return PATTERNS.get(pattern, f"a text like {pattern}")

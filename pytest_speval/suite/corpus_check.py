@@ -74,8 +74,9 @@ def _columns(root: Node, task: TaskWord | None) -> Iterator[Fault]:
         what = "write column names in braces, for example dia{Dialogue_ID}_utt{Utterance_ID}.wav"
         yield fault_at(template, "bad-template", what, (*keys, "audio_from"))
     corpus = entries_of(root).get("corpus")
+    voted = {"label"} if "votes" in entries_of(root) else set()
     for group in task.required if task and corpus else ():
-        if not any(may_exist(root, role) for role in group):
+        if not voted & set(group) and not any(may_exist(root, role) for role in group):
             yield _missing(task, corpus, group)
 
 

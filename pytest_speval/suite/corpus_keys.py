@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pytest_speval.suite.base_keys import MANIFEST, ColumnNames, Keys, Said, Sha256
+from pytest_speval.suite.base_keys import MANIFEST, ColumnNames, ItemName, Keys, Said, Sha256
 
 AXES = ("valence", "arousal", "dominance")
 
@@ -37,6 +37,26 @@ class Axis(Keys):
     range: tuple[float, float]
 
 
+class Cohort(Keys):
+    """A grouping of clips: its column, how several groups share a cell, and what an empty cell means.
+
+    `missing` maps a cell to why there is no group. `source` and `version` say where the groups come from.
+    """
+
+    column: str
+    separator: Annotated[str, Field(min_length=1)] | None = None
+    source: Said | None = None
+    version: Said | None = None
+    missing: Mapping[str, Literal["not-asked", "declined", "unavailable", "invalid"]] = {}
+
+
+class Identity(Keys):
+    """What the column `speaker` holds: a person, or an account, which caps what may be claimed."""
+
+    key: Literal["speaker", "account"] = "speaker"
+    map_revision: Said | None = None
+
+
 class Columns(Keys):
     """Role -> column. A role that is absent takes the column of its own name, where there is one."""
 
@@ -44,17 +64,22 @@ class Columns(Keys):
     id_from: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     audio: str | None = None
     audio_from: str | None = None
+    text: str | None = None
+    transcript: str | None = None
     label: str | None = None
     split: str | Constant | None = None
     speaker: ColumnNames | None = None
     session: ColumnNames | None = None
     family: ColumnNames | None = None
+    source: ColumnNames | None = None
     seconds: str | None = None
     bytes_sha256: str | None = None
     samples_sha256: str | None = None
     valence: Axis | None = None
     arousal: Axis | None = None
     dominance: Axis | None = None
+    cohorts: Mapping[ItemName, str | Cohort] = {}
+    conditions: Mapping[ItemName, str] = {}
 
 
 class ExcludedRows(Keys):
@@ -102,5 +127,6 @@ class Corpus(Keys):
     where: Mapping[str, Annotated[tuple[str, ...], Field(min_length=1)]] = {}
     exclude: Mapping[str, Said] = {}
     exclude_where: tuple[ExcludedRows, ...] = ()
+    identity: Identity | None = None
     license: License | None = None
     audio: AudioContract = AudioContract()

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
-from pytest_speval.suite.base_keys import ITEM_NAME, Keys, Said
-
-ItemName = Annotated[str, Field(pattern=ITEM_NAME)]
+from pytest_speval.suite.base_keys import ItemName, Keys, Said
 
 _ONE_LIMIT = ConfigDict(
     json_schema_extra={"oneOf": [{"required": ["min"]}, {"required": ["max"]}]}  # check.py says it in words

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from pytest_speval.suite.base_keys import SUITE_NAME, Keys, Said, Sha256
+from pytest_speval.suite.audit_keys import AuditSection
+from pytest_speval.suite.base_keys import SUITE_NAME, ItemName, Keys, Said, Sha256
+from pytest_speval.suite.choice_keys import Select, Votes
 from pytest_speval.suite.corpus_keys import Corpus
-from pytest_speval.suite.gate_keys import GateKeys, ItemName
+from pytest_speval.suite.gate_keys import GateKeys
 
 
 class Protocol(Keys):
@@ -36,7 +38,7 @@ class Provenance(Keys):
 class Claim(Keys):
     """How much the result may be said to show."""
 
-    level: Literal["diagnostic"] = "diagnostic"
+    level: Literal["diagnostic", "listener-labelled", "independent"] = "diagnostic"
     family: Literal["acted-intended", "listener", "natural", "synthetic"] | None = None
     limits: tuple[Said, ...] = ()
     provenance: tuple[Provenance, ...] = ()
@@ -156,6 +158,9 @@ class SuiteKeys(Keys):
     claim: Claim = Claim()
     corpus: Corpus
     labels: Labels | None = None
+    votes: Votes | None = None
+    select: Select | None = None
+    audit: AuditSection = AuditSection()
     adapter: AdapterSection | None = None
     adapters: Annotated[Mapping[ItemName, AdapterSection], Field(min_length=1)] | None = None
     run: Run = Run()

@@ -13,7 +13,7 @@ import pytest_speval
 PACKAGE = Path(pytest_speval.__file__).parent
 ROOMS = (
     "errors", "scoring", "suite", "corpus", "adapters", "audit", "evidence", "ask", "tasks", "gates", "judge",
-    "reports", "verify", "plugin", "command",
+    "reports", "verify", "strategies", "plugin", "command", "strategies",
 )  # fmt: skip
 CHEAP = ("__init__.py", "plugin/__init__.py", "errors.py")
 LONGEST_MODULE = 320

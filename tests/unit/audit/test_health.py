@@ -15,8 +15,9 @@ import soundfile
 from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.health import Health, audit_corpus
 from pytest_speval.corpus.audio import decode
-from pytest_speval.corpus.clips import Cell, Clips
+from pytest_speval.corpus.clips import Clips
 from pytest_speval.corpus.contract import Contract
+from pytest_speval.corpus.roles import Cell
 
 RATE = 16_000
 Columns = Mapping[str, list[Cell]]
@@ -141,10 +142,21 @@ def test_h40_pointer_files_are_one_summary_line_and_not_called_corrupt(tmp_path:
     assert str(finding).endswith("(test/c0, test/c1, test/c2, test/c3, test/c4 and 2 more) [lfs-pointer]")
 
 
-def test_h40_a_web_page_in_place_of_sound_is_called_one(tmp_path: Path) -> None:
-    (tmp_path / "a.wav").write_bytes(b"<!DOCTYPE html><html><body>Sign in</body></html>")
-    (finding,) = audited(tmp_path, clips_of(["a.wav"])).audit.findings
-    assert (finding.severity, finding.code) == ("error", "html-page")
+def test_h40_web_pages_in_place_of_sound_are_one_summary_line(tmp_path: Path) -> None:
+    names = [f"{place}.wav" for place in range(1200)]
+    for name in names:
+        (tmp_path / name).write_bytes(b"\n<!DOCTYPE html><html><body>Sign in</body></html>")
+    (finding,) = audited(tmp_path, clips_of(names)).audit.findings
+    assert (finding.severity, finding.code, len(finding.clips)) == ("error", "html-page", 1200)
+    assert finding.message == (
+        "1,200 of 1,200 clips: the file is a web page: the download answered with HTML, fetch it again"
+    )
+
+
+def test_clips_with_unlike_messages_are_summed_up_by_the_first(tmp_path: Path) -> None:
+    names = [write(tmp_path, f"{seconds}.wav", tone(seconds)) for seconds in (2.0, 3.0, 0.5)]
+    finding = found(audited(tmp_path, clips_of(names), Contract(seconds=(0.1, 1.0))))["too-long"]
+    assert finding.message == "2 of 3 clips, the first: 32000 frames at 16000 Hz, at most 16000 expected"
 
 
 def test_a_folder_in_place_of_a_file_is_unreadable(tmp_path: Path) -> None:
@@ -261,22 +273,20 @@ def test_h44_equal_sound_under_two_names_is_one_group(tmp_path: Path) -> None:
     assert not health.audit.failed
 
 
-@pytest.mark.parametrize(("count", "last", "said"), [(10, 0.5, True), (9, 0.5, False), (10, 0.51, False)])
-def test_many_clips_of_exactly_one_length_are_reported(tmp_path: Path, count: int, last: float, said: bool) -> None:
-    names = [write(tmp_path, f"{n}.wav", tone(0.5, 200.0 + n)) for n in range(count - 1)]
-    names.append(write(tmp_path, "last.wav", tone(last, 190.0)))
-    health = audited(tmp_path, clips_of(names))
-    assert ("equal-durations" in found(health)) is said
-    if said:
-        assert found(health)["equal-durations"].message == "all 10 clips have exactly 8,000 frames"
-
-
 def test_silent_clips_are_reported_with_their_count(tmp_path: Path) -> None:
     names = [write(tmp_path, f"{n}.wav", np.zeros(8000 + n, np.float32)) for n in range(2)]
     names.append(write(tmp_path, "a.wav", tone()))
     finding = found(audited(tmp_path, clips_of(names)))["silent"]
     assert (finding.severity, finding.clips) == ("notice", ("test/c0", "test/c1"))
     assert finding.message.startswith("2 of 3 clips: ")
+
+
+def test_cohort_keys_that_nearly_agree_are_reported_too(tmp_path: Path) -> None:
+    health = audited(tmp_path, clips_of(None, {"cohort.accent": ["us", "US", "gb"], "label": ["a", "A", "b"]}, size=3))
+    (finding,) = health.audit.findings
+    assert finding.message == (
+        "cells of cohort.accent that differ only in case, blanks or Unicode form: `US`, `us`; they count apart"
+    )
 
 
 def test_keys_that_nearly_agree_are_reported_and_never_merged(tmp_path: Path) -> None:
@@ -317,18 +327,3 @@ def test_an_audit_says_its_gravest_finding_first() -> None:
     plain = json.loads(json.dumps(audit.as_dict()))
     assert (plain["name"], plain["verdict"]) == ("corpus", "fail")
     assert tuple(map(Finding.from_dict, plain["findings"])) == audit.findings
-
-
-# --- real data
-
-
-@pytest.mark.realdata
-def test_every_clip_of_the_emodb_copy_has_one_length(shared: Path) -> None:
-    folder = shared / "data/emodb-copy"
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.wav"))
-    assert len(names) == 105
-    health = audited(folder, clips_of(names))
-    assert found(health)["equal-durations"].message == "all 105 clips have exactly 44,100 frames"
-    assert set(health.rates) == {22_050}
-    (finding, *_) = audited(folder, clips_of(names), Contract(rate=RATE)).audit.findings
-    assert (finding.code, len(finding.clips)) == ("wrong-rate", 105)

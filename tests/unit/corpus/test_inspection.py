@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 import soxr
 
 from pytest_speval.corpus.audio import Notice, Sound
@@ -63,6 +64,22 @@ def test_an_offset_beyond_one_hundredth_is_reported() -> None:
     assert codes(balanced + np.int16(327)) == []
     assert codes(balanced + np.int16(328)) == ["dc-offset"]
     assert codes(balanced - np.int16(328)) == ["dc-offset"]
+
+
+def test_one_recording_in_two_channels_is_reported() -> None:
+    stored = np.repeat(noise(), 2, axis=1)
+    (notice,) = inspect(sound(stored), Contract(channel=0)).notices
+    assert notice == Notice("equal-channels", "1 of 2 channels repeat another, sample by sample")
+    stored[0, 1] += 1
+    assert codes(stored, Contract(channel=0)) == []
+
+
+@pytest.mark.parametrize(("rate", "said"), [(3999, True), (4000, False), (384_000, False), (384_001, True)])
+def test_a_rate_that_nobody_records_at_is_reported(rate: int, said: bool) -> None:
+    notices = inspect(sound(noise(), rate), Contract()).notices
+    assert [notice.code for notice in notices] == (["implausible-rate"] if said else [])
+    if rate == 384_001:
+        assert notices[0].message == "384,001 Hz, where 4,000 to 384,000 Hz are plausible"
 
 
 def test_only_the_channel_that_is_listened_to_counts() -> None:

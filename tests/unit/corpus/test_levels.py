@@ -57,3 +57,15 @@ def test_lowest_correlation_is_pearsons() -> None:
 def test_a_constant_channel_correlates_with_none() -> None:
     stored = np.array([[5, 1], [5, 2], [5, 9]], np.int16)
     assert levels.lowest_correlation(stored) == 0
+
+
+def test_channels_that_repeat_another_are_counted() -> None:
+    stored = np.random.default_rng(4).integers(-3000, 3000, (300, 4), np.int16)
+    assert levels.repeated_channels(stored) == 0
+    stored[:, 3] = stored[:, 1]
+    assert levels.repeated_channels(stored) == 1
+    stored[:, 2] = stored[:, 1]
+    assert levels.repeated_channels(stored) == 2
+    stored[-1, 2] += 1
+    assert levels.repeated_channels(stored) == 1
+    assert levels.repeated_channels(stored[:, :1]) == 0

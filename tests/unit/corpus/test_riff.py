@@ -232,3 +232,37 @@ def test_stored_samples_are_a_read_only_view() -> None:
     stored = decode(data, "a.wav").stored
     assert not stored.flags.writeable
     assert np.shares_memory(stored, np.frombuffer(data, np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("at", "code", "value", "message"),
+    [
+        (28, "<I", 88_200, "16,000 Hz in frames of 4 bytes, and 88,200 bytes a second"),
+        (24, "<I", 1_092_676, "1,092,676 Hz in frames of 4 bytes, and 64,000 bytes a second"),
+        (32, "<H", 6, "2 channels of 2 bytes in frames of 6 bytes"),
+    ],
+)
+def test_a_header_whose_numbers_contradict_each_other_is_reported_and_read(
+    at: int, code: str, value: int, message: str
+) -> None:
+    data = bytearray(wave(ramp(12, 2).tobytes(), channels=2))
+    struct.pack_into(code, data, at, value)
+    sound = decode(bytes(data), "clip.wav")
+    (notice,) = sound.notices
+    assert (notice.code, notice.message) == ("contradictory-header", f"the header says {message}")
+    assert sound.rate == (1_092_676 if at == 24 else 16_000)
+
+
+@pytest.mark.parametrize(
+    ("container", "subtype"),
+    [
+        (container, subtype)
+        for container in ("WAV", "WAVEX", "RF64")
+        for subtype in ("PCM_U8", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW", "IMA_ADPCM", "GSM610")
+        if soundfile.check_format(container, subtype)
+    ],
+)
+def test_what_libsndfile_writes_contradicts_itself_nowhere(container: str, subtype: str) -> None:
+    file = io.BytesIO()
+    soundfile.write(file, ramp(4000).astype(np.float64) / 32768, 8000, format=container, subtype=subtype)
+    assert codes(decode(file.getvalue(), "clip.wav")) == []

@@ -81,5 +81,12 @@ def test_every_code_in_the_source_is_described() -> None:
     source = "".join(path.read_text("utf-8") for path in folder.glob("*.py") if path.stem != "codes")
     slugs = set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+|alias|syntax|tag|contradiction)"', source))
     assert set(CODES) - slugs == {"duplicate-gate", "duplicate-waiver"}, "these two are put together"
-    claims = {"third-party", "operator-assertion", "independent-verification", "acted-intended"}
+    claims = {
+        "not-asked",
+        "third-party",
+        "operator-assertion",
+        "independent-verification",
+        "acted-intended",
+        "listener-labelled",
+    }
     assert slugs - set(CODES) <= {*get_args(Kind), "utf-8", "utf-8-sig"} | claims

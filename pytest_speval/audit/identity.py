@@ -1,0 +1,80 @@
+"""Whether the keys of a corpus agree with one another: one speaker, one cohort set; one recording, one speaker."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from pytest_speval.audit.finding import Finding
+from pytest_speval.corpus.part import Part
+from pytest_speval.corpus.roles import Cell
+
+CODES = {
+    "cohorts-differ": "One speaker has rows with different cohorts.",
+    "recording-of-two-speakers": "One recording stands under two speakers.",
+}
+SHOWN = 5
+
+
+def identity_findings(parts: Sequence[Part]) -> list[Finding]:
+    """Look for keys that contradict each other, over all parts; nothing is corrected."""
+    return [*_cohorts(parts), *_recordings(parts)]
+
+
+def _cohorts(parts: Sequence[Part]) -> Iterator[Finding]:
+    roles = sorted({role for part in parts for role in part.cells if role.startswith("cohort.")})
+    for role in roles:
+        said, clips = _gathered(parts, "speaker", role)
+        unlike = {key: cells for key, cells in said.items() if len(cells) > 1}
+        if unlike:
+            name = role.removeprefix("cohort.")
+            told = f"{len(unlike):,} speakers have rows with different cohorts {name}: {_shown(unlike)}"
+            yield Finding(
+                "notice", "cohorts-differ", told, tuple(clip for key in unlike for clip in sorted(clips[key]))
+            )
+
+
+def _recordings(parts: Sequence[Part]) -> Iterator[Finding]:
+    known: set[str] = set()
+    for role, what in (("samples_sha256", "recordings"), ("bytes_sha256", "files")):
+        said, clips = _gathered(parts, role, "speaker")
+        # equal bytes are equal samples: telling it once is enough
+        unlike = {
+            key: cells for key, cells in said.items() if len(cells - {None}) > 1 and not known.issuperset(clips[key])
+        }
+        if unlike:
+            told = f"{len(unlike):,} {what} stand under two speakers: {_shown(unlike, with_key=False)}"
+            named = tuple(clip for key in unlike for clip in sorted(clips[key]))
+            known |= set(named)
+            yield Finding("warning", "recording-of-two-speakers", told, named)
+
+
+def _gathered(
+    parts: Sequence[Part], key_role: str, cell_role: str
+) -> tuple[dict[Cell, set[Cell]], dict[Cell, list[str]]]:
+    """For each key all cells that stand beside it, and its clips, in the order of the keys."""
+    digest = key_role.endswith("_sha256")
+    said: dict[Cell, set[Cell]] = defaultdict(set)
+    clips: dict[Cell, list[str]] = defaultdict(list)
+    for part in parts:
+        if key_role not in part.cells or cell_role not in part.cells:
+            continue
+        for clip, key, cell in zip(part.clips, part.cells[key_role], part.cells[cell_role], strict=True):
+            if key is not None:
+                key = key.lower() if digest and isinstance(key, str) else key
+                said[key].add(cell)
+                clips[key].append(clip)
+    return {key: said[key] for key in sorted(said, key=str)}, clips
+
+
+def _shown(unlike: dict[Cell, set[Cell]], *, with_key: bool = True) -> str:
+    pieces = []
+    for key, cells in list(unlike.items())[:SHOWN]:
+        spelt = " and ".join(sorted("none" if cell is None else f"`{_text(cell)}`" for cell in cells))
+        pieces.append(f"`{_text(key)}` {spelt}" if with_key else spelt)
+    more = f", and {len(unlike) - SHOWN:,} more" if len(unlike) > SHOWN else ""
+    return ", ".join(pieces) + more
+
+
+def _text(cell: Cell) -> str:
+    return " ".join(cell) if isinstance(cell, tuple) else str(cell)
