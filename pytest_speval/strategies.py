@@ -20,7 +20,7 @@ import csv
 import io
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -101,11 +101,6 @@ class PlantedManifest:
         """The names of the columns."""
         return tuple(self.rows[0])
 
-    def only(self, splits: Iterable[str]) -> PlantedManifest:
-        """The rows of some splits; what was planted is told as it was."""
-        kept = frozenset(splits)
-        return PlantedManifest(tuple(row for row in self.rows if row["split"] in kept), self.planted, self.decoys)
-
     def as_csv(self) -> str:
         """The rows as CSV with a header; an empty cell is a missing one."""
         file = io.StringIO(newline="")
@@ -118,7 +113,7 @@ class PlantedManifest:
         """The rows as JSON Lines; null is a missing cell."""
         return "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in self.rows)
 
-    def write(self, folder: Path, *, suffix: Literal[".csv", ".jsonl"] = ".csv", where: Sequence[str] = ()) -> Path:
+    def write(self, folder: Path, *, suffix: Literal[".csv", ".jsonl"] = ".csv", where: Collection[str] = ()) -> Path:
         """Write a folder in which `pytest` runs: manifest, recorded answers and a suite, whose path is returned.
 
         The suite evaluates the splits `where` (all, if there are none), looks for everything that can be planted, and
@@ -127,7 +122,10 @@ class PlantedManifest:
         (folder / "suites").mkdir(parents=True, exist_ok=True)
         text = self.as_csv() if suffix == ".csv" else self.as_jsonl()
         (folder / f"clips{suffix}").write_text(text, encoding="utf-8", newline="")
-        answers = PlantedManifest(tuple({name: row[name] for name in ("split", "id", "label")} for row in self.rows))
+        asked = {(row["split"], row["id"]): row for row in self.rows if not where or row["split"] in where}
+        answers = PlantedManifest(
+            tuple({name: row[name] for name in ("split", "id", "label")} for row in asked.values())
+        )
         (folder / "answers.csv").write_text(answers.as_csv(), encoding="utf-8", newline="")
         cohorts = {"columns": {"cohorts": {"accent": "accent"}}} if "accent" in self.columns else {}
         suite = {

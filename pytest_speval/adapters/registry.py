@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from pytest_speval.adapters.class_onnx import ClassOnnx, ClassOnnxKeys
 from pytest_speval.adapters.command import Command, CommandKeys
+from pytest_speval.adapters.manifest_outcomes import ManifestOutcomes
 from pytest_speval.adapters.predictions import PredictionKeys, Predictions
 from pytest_speval.adapters.vad_onnx import VadOnnx, VadOnnxKeys
 from pytest_speval.errors import UsageFault
@@ -30,11 +31,13 @@ _OURS: Mapping[str, tuple[Factory, type[BaseModel]]] = {
     "class-onnx": (ClassOnnx, ClassOnnxKeys),
     "command": (Command, CommandKeys),
 }
+_UNNAMED: Mapping[str, Factory] = {"manifest": ManifestOutcomes}
+"""What answers where a suite names no adapter."""
 
 
 def gather(offered: Iterable[object] = ()) -> tuple[dict[str, Factory], dict[str, AdapterWord]]:
     """Factories and words of every adapter; raises `UsageFault` where a name is offered twice."""
-    factories: dict[str, Factory] = {}
+    factories: dict[str, Factory] = dict(_UNNAMED)
     words: dict[str, AdapterWord] = {}
     for name, (factory, keys) in _OURS.items():
         factories[name], words[name] = factory, AdapterWord(name, keys)

@@ -90,8 +90,9 @@ def _bandwise(one: npt.NDArray[np.uint8], two: npt.NDArray[np.uint8]) -> float:
 
 
 def _products(one: npt.NDArray[np.int8], two: npt.NDArray[np.int8], last: int) -> npt.NDArray[Any]:
-    """Magnitudes of the sums of products of `one` and `two` from the lag on, for lags up to `last` (from the end on for negative ones)."""
+    """Magnitudes of the sums of products of `one` with `two` as much later as the index says, from 0 to `last`."""
     size = smooth_size(max(len(one) + last + 1, len(two)))
     spectra = [np.fft.rfft(each.astype(np.float32), size) for each in (one, two)]
     # A cut need not fall on one of our samples, and at 3 kHz half a sample is 67 degrees: look at half samples too.
-    return 2 * np.abs(np.fft.irfft(spectra[1] * np.conj(spectra[0]), 2 * size)).reshape(size, 2).max(axis=1)
+    products = np.fft.irfft(spectra[1] * np.conj(spectra[0]), 2 * size).reshape(size, 2)
+    return np.asarray(2 * np.abs(products).max(axis=1))

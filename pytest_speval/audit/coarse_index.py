@@ -26,7 +26,7 @@ LAGS = 3  # of one pair, at most
 _STEPS, _POOLED = 18, 16
 _LEAST_AUDIBLE = 6  # of the 18 steps: all silences have one code
 _WORDS, _BUCKETS = 16, 1 << 16
-_BLOCK = 1 << 22  # pairs of codes compared at once
+_BLOCK = 1 << 20  # pairs of codes compared at once
 
 _Int = npt.NDArray[np.int64]
 
@@ -146,7 +146,8 @@ def _distances(queries: _Codes, index: _Codes, first: _Int, second: _Int, lag: _
         part, differing = part[both], _differing(queries.bits[query[both]], index.bits[entry[both]])
         total += np.bincount(part, differing, len(total))
         compared += np.bincount(part, minlength=len(total))
-    return np.divide(total, compared, out=np.full(len(total), np.inf), where=compared > 0)
+    mean = np.full(len(total), np.inf)
+    return np.divide(total, compared, out=mean, where=compared > 0)
 
 
 def _expanded(counts: _Int) -> Iterator[tuple[_Int, _Int]]:
@@ -162,4 +163,4 @@ def _expanded(counts: _Int) -> Iterator[tuple[_Int, _Int]]:
 
 
 def _differing(left: npt.NDArray[np.uint64], right: npt.NDArray[np.uint64]) -> _Int:
-    return np.bitwise_count(left ^ right).sum(axis=1, dtype=np.int64)
+    return np.asarray(np.bitwise_count(left ^ right).sum(axis=1, dtype=np.int64))

@@ -40,7 +40,10 @@ class Match:
 
 
 def near_duplicates(evaluated: Sequence[Fingerprint | None], others: Sequence[Fingerprint | None]) -> list[Match]:
-    """Matches between the evaluated sounds and others, ordered by position; None and what is not assessable match none."""
+    """Matches between the evaluated sounds and others, ordered by position.
+
+    None stands for a sound that is not there; it matches nothing, nor does one that is not assessable.
+    """
     first, second = _assessable(evaluated), _assessable(others)
     found = (match(first, second, candidate) for candidate in candidates(first, second))
     return [each for each in found if each is not None]
@@ -64,12 +67,18 @@ def within(evaluated: Sequence[Fingerprint | None]) -> list[Match]:
 def match(
     evaluated: Sequence[Fingerprint | None], others: Sequence[Fingerprint | None], candidate: Candidate
 ) -> Match | None:
-    """The best match at a candidate's lags, or None."""
+    """The match at the first of a candidate's lags that makes a duplicate, else the best look, or None."""
     first, second = evaluated[candidate.first], others[candidate.second]
     assert first is not None
     assert second is not None
-    found = (_judged(first, second, candidate, lag) for lag in candidate.lags)
-    return max((each for each in found if each is not None), key=_grade, default=None)
+    best: Match | None = None
+    for lag in candidate.lags:
+        found = _judged(first, second, candidate, lag)
+        if found is not None and (best is None or _grade(found) > _grade(best)):
+            best = found
+        if best is not None and best.kind == "duplicate":
+            break  # the codes agree best at the first lags
+    return best
 
 
 def _judged(first: Fingerprint, second: Fingerprint, candidate: Candidate, lag: int) -> Match | None:

@@ -25,7 +25,8 @@ CODES = {
     "repeated-vote": "Rows of the votes that repeat an earlier one, cell for cell, count once.",
     "vote-clip-ambiguous": "The votes have no split, and name an id that several splits have.",
 }
-ROLES = ("clip", "split", "listener", "vote", "weight")
+TEXTS = ("clip", "split", "listener", "vote")
+ROLES = (*TEXTS, "weight")
 NEEDED = ("clip", "vote")
 _COUNT = re.compile(r"([0-9]{1,9})(\.0+)?", re.ASCII)
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
@@ -63,9 +64,8 @@ def read_ballots(
     """
     counts = columns.counts or {}
     named = {role: getattr(columns, role) or role for role in ROLES}
-    texts = {column for role, column in named.items() if role != "weight"}
-    numeric = {named["weight"], *counts.values()}
-    manifest = read_manifest(path, shown_as, form, numeric=numeric, texts=texts - numeric, empty=True)
+    texts = {named[role] for role in (("clip", "split") if counts else TEXTS)}
+    manifest = read_manifest(path, shown_as, form, texts=texts, empty=True)
     if not manifest.rows:
         raise FaultyFile([manifest.fault(None, "no-rows", "the file of votes has 0 rows")])
     roles = _roles(manifest, columns, named)

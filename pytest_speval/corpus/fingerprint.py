@@ -52,7 +52,7 @@ class Fingerprint:
 
 
 def fingerprint(pcm: npt.NDArray[np.float32], rate: int) -> Fingerprint:
-    """The fingerprint of a one-dimensional sound of full scale 1 at `rate` Hz.
+    """The fingerprint of a one-dimensional sound of finite samples, full scale 1, at `rate` Hz.
 
     Raises `MissingExtra` where the sound has to be resampled and soxr is absent.
     """
@@ -72,7 +72,7 @@ def _resampled(pcm: npt.NDArray[np.float32], rate: int) -> npt.NDArray[np.float3
         soxr: Any = importlib.import_module("soxr")
     except ImportError:
         raise MissingExtra("audio", f"resampling {rate} Hz to {RATE} Hz") from None
-    return np.asarray(soxr.resample(pcm, rate, RATE, quality="MQ"), np.float32)
+    return np.asarray(soxr.resample(pcm, rate, RATE), np.float32)
 
 
 def _waveform(sound: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
@@ -87,7 +87,7 @@ def _waveform(sound: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
     peak = max(float(limited.max()), -float(limited.min()))
     if peak <= SILENT_PEAK:
         return np.zeros(len(sound), np.int8)
-    return np.rint(limited * (127 / peak)).astype(np.int8)
+    return np.asarray(np.rint(limited * (127 / peak)), np.int8)
 
 
 def _logmel(sound: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
@@ -102,7 +102,8 @@ def _logmel(sound: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
         spectrum = np.fft.rfft(windows[start : start + _BLOCK] * shape, _FFT)
         power[start : start + _BLOCK] = (spectrum.real**2 + spectrum.imag**2) @ bank
     level = 10 * np.log10(power + np.float32(1e-12))
-    return np.rint(np.maximum(level - level.max() + RANGE_DB, 0) * (255 / RANGE_DB)).astype(np.uint8)
+    highest = max(float(level.max()), 20 * math.log10(SILENT_PEAK * _WINDOW / 4))
+    return np.asarray(np.rint(np.maximum(level + (RANGE_DB - highest), 0) * (255 / RANGE_DB)), np.uint8)
 
 
 @functools.cache
@@ -113,7 +114,7 @@ def _mel_bank() -> npt.NDArray[np.float32]:
     bins = np.arange(_FFT // 2 + 1)[:, None] * (RATE / _FFT)
     rising = (bins - edges[:-2]) / (edges[1:-1] - edges[:-2])
     falling = (edges[2:] - bins) / (edges[2:] - edges[1:-1])
-    return np.maximum(0, np.minimum(rising, falling)).astype(np.float32)
+    return np.asarray(np.maximum(0, np.minimum(rising, falling)), np.float32)
 
 
 def smooth_size(least: int) -> int:

@@ -38,4 +38,4 @@ def read_inventory(
     if not own:
         roles = {role: columns for role, columns in roles.items() if all(map(manifest.has, columns))}
         template = None  # a template spells out folders of the manifest's own splits
-    return whole_part(name, manifest, Listing(roles, template), path.parent)
+    return whole_part(name, manifest, Listing(roles, template, kept=chosen.kept), path.parent)

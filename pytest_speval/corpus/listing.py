@@ -13,6 +13,8 @@ from pytest_speval.errors import FaultyFile
 
 NUMBERS = frozenset({"seconds", *AXES})
 """Roles whose cells are numbers."""
+COHORT = "cohort."
+"""How the role of a cohort's column begins; its cells may be lists."""
 FIELD = re.compile(r"\{([^{}]+)\}")
 """A column in `audio_from`."""
 
@@ -31,6 +33,7 @@ class Listing:
     """Which columns play which role, and which rows are listed and taken out.
 
     `roles` maps a role to its columns; a role of several columns is a tuple. `ranges` holds the range of each axis.
+    `kept` holds, by role, words of `na` that mean something there.
     """
 
     roles: Mapping[str, tuple[str, ...]]
@@ -40,6 +43,7 @@ class Listing:
     exclude: Mapping[str, str] = field(default_factory=dict)
     exclude_where: tuple[Exclusion, ...] = ()
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def numeric_columns(listing: Listing) -> frozenset[str]:
@@ -50,6 +54,13 @@ def numeric_columns(listing: Listing) -> frozenset[str]:
 def text_columns(listing: Listing) -> frozenset[str]:
     """The manifest's columns whose cells must be strings."""
     return frozenset(column for _, column in asked(listing)) - numeric_columns(listing)
+
+
+def list_columns(listing: Listing) -> frozenset[str]:
+    """The manifest's columns that cohorts alone ask for: a list of groups may stand in their cells."""
+    found = asked(listing)
+    cohorts = {column for role, column in found if role.startswith(COHORT)}
+    return frozenset(cohorts.difference(column for role, column in found if not role.startswith(COHORT)))
 
 
 def asked(listing: Listing) -> list[tuple[str, str]]:

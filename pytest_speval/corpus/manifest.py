@@ -15,10 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pytest_speval.corpus import records
 from pytest_speval.corpus.collector import collector_paused
+from pytest_speval.corpus.records import Cell
 from pytest_speval.errors import Fault, FaultyFile
 
 CODES = {
@@ -55,7 +56,7 @@ class Manifest:
     shown_as: str
     sha256: str
     names: tuple[str, ...]
-    rows: Sequence[Sequence[str | None]]
+    rows: Sequence[Sequence[Cell]]
     na: frozenset[str]
     first_line: int
     lines: Sequence[int] | None
@@ -78,12 +79,16 @@ class Manifest:
         return name in self._places
 
     def column(self, name: str, *, keep_na: bool = False) -> list[str | None]:
-        """The cells of one column; `na` words become None unless `keep_na`."""
-        place = self._places[name]
+        """The cells of one column that holds no lists; `na` words become None unless `keep_na`."""
+        return cast("list[str | None]", self.cells(name, self.na if keep_na else frozenset()))
+
+    def cells(self, name: str, keep: frozenset[str] = frozenset()) -> list[Cell]:
+        """The cells of one column; `na` words become None unless they are among those to `keep`."""
+        place, na = self._places[name], self.na - keep
         cells = [row[place] for row in self.rows]
-        if keep_na or not any(missing in cells for missing in self.na):
+        if not any(missing in cells for missing in na):
             return cells
-        return [None if cell in self.na else cell for cell in cells]
+        return [None if cell in na else cell for cell in cells]
 
 
 def read_manifest(
@@ -94,13 +99,14 @@ def read_manifest(
     sha256: str | None = None,
     numeric: Iterable[str] = (),
     texts: Collection[str] | None = None,
+    lists: Collection[str] = (),
     empty: bool = False,
 ) -> Manifest:
     """Read a manifest whole.
 
     `numeric` names the columns in which JSON Lines and Parquet may hold numbers, `texts` those that must hold strings
-    (None: all others). Whatever else these files hold is kept as its JSON text. `empty` allows a file without rows.
-    Raises `FaultyFile` with every fault found.
+    (None: all others), `lists` those in which a list of strings may stand too. Whatever else these files hold is kept
+    as its JSON text. `empty` allows a file without rows. Raises `FaultyFile` with every fault found.
     """
     readers: dict[str, Callable[..., Manifest]] = {
         ".csv": _delimited,
@@ -121,7 +127,7 @@ def read_manifest(
     if sha256 is not None and digest != sha256:
         raise FaultyFile([Fault(shown_as, 0, 0, "manifest-changed", f"SHA-256 is {digest}, the suite pins {sha256}")])
     form = replace(form, delimiter=form.delimiter or ("\t" if path.suffix == ".tsv" else ","))
-    manifest = reader(data, digest, shown_as, form, records.Wanted(frozenset(numeric), texts))
+    manifest = reader(data, digest, shown_as, form, records.Wanted(frozenset(numeric), texts, frozenset(lists)))
     _check_columns(manifest, empty)
     return manifest
 

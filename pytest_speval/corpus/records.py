@@ -1,13 +1,14 @@
 """Records of JSON Lines and Parquet as rows of strings.
 
 Null is a missing cell. Where a string is wanted, `""` and every other type are errors; a number stays as it is written.
+Where several strings may stand in a cell, a list of them is a tuple here.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -18,15 +19,19 @@ CODES = {
 }
 
 
+Cell = str | None | tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which columns may hold numbers, and which must hold strings; None: all others.
+    """Which columns may hold numbers, which must hold strings (None: all others), and which may hold lists of strings.
 
     What stands in any other column is kept as its JSON text.
     """
 
     numeric: Container[str]
     texts: Container[str] | None
+    lists: Container[str] = field(default_factory=frozenset)
 
     def text(self, name: str) -> bool:
         """Say whether a column must hold strings."""
@@ -38,7 +43,7 @@ class Records:
     """Rows under named columns; `lines` holds the line of each row, None where a row is its own line."""
 
     names: tuple[str, ...]
-    rows: Sequence[Sequence[str | None]]
+    rows: Sequence[Sequence[Cell]]
     lines: Sequence[int] | None
 
 
@@ -106,14 +111,18 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-def _cell(shown_as: str, line: int, name: str, value: Any, wanted: Wanted, faults: list[Fault]) -> str | None:
+def _cell(shown_as: str, line: int, name: str, value: Any, wanted: Wanted, faults: list[Fault]) -> Cell:
     number = isinstance(value, _Literal)
     if value is None or (isinstance(value, str) and value and not number):
         return value
     if number and name in wanted.numeric:
         return str(value)
     shown = _shown(value)
-    if name in wanted.numeric:
+    if isinstance(value, list) and name in wanted.lists:
+        if all(isinstance(item, str) and item and not isinstance(item, _Literal) for item in value):
+            return tuple(value)
+        message = f"`{name}` is {shown} where a string or a flat list of strings is wanted"
+    elif name in wanted.numeric:
         message = f"`{name}` is {shown} where a number is wanted"
     elif not wanted.text(name):
         return str(value) if isinstance(value, str) else shown
@@ -131,9 +140,7 @@ def _shown(value: Any) -> str:
     return str(value) if isinstance(value, _Literal) else json.dumps(value, default=repr)
 
 
-def _parquet_cells(
-    shown_as: str, name: str, cells: list[Any], wanted: Wanted, faults: list[Fault]
-) -> Iterator[str | None]:
+def _parquet_cells(shown_as: str, name: str, cells: list[Any], wanted: Wanted, faults: list[Fault]) -> Iterator[Cell]:
     for line, value in enumerate(cells, start=1):
         number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
         yield _cell(shown_as, line, name, _Literal(value) if number else value, wanted, faults)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pytest_speval.corpus.listing import Listing
 from pytest_speval.corpus.manifest import Manifest
+from pytest_speval.corpus.records import Cell as Cell
 from pytest_speval.errors import Fault
 
 ONE_SPLIT = "test"
 TEXTS = frozenset({"text", "transcript"})
-Cell = str | None | tuple[str, ...]
 
 
 def role_cells(manifest: Manifest, listing: Listing, rows: Sequence[int]) -> dict[str, list[Cell]]:
@@ -19,7 +19,8 @@ def role_cells(manifest: Manifest, listing: Listing, rows: Sequence[int]) -> dic
     for role, columns in listing.roles.items():
         if role == "split":
             continue
-        parts = [manifest.column(column, keep_na=role in TEXTS) for column in columns]
+        keep = manifest.na if role in TEXTS else listing.kept.get(role, frozenset())
+        parts = [manifest.cells(column, keep) for column in columns]
         if not every:
             parts = [[cells[row] for row in rows] for cells in parts]
         cells: list[Cell] = (
@@ -35,8 +36,8 @@ def _shared(cells: list[Cell]) -> list[Cell]:
     return [first.setdefault(cell, cell) for cell in cells]
 
 
-def _joined(cells: tuple[str | None, ...]) -> tuple[str, ...] | None:
-    whole = tuple(cell for cell in cells if cell is not None)
+def _joined(cells: tuple[Cell, ...]) -> tuple[str, ...] | None:
+    whole = tuple(cell for cell in cells if isinstance(cell, str))
     return whole if len(whole) == len(cells) else None
 
 

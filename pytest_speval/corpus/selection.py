@@ -187,15 +187,17 @@ def _short_speakers(pool: Pool, caps: Caps, chosen: Collection[int], copies: Map
 
 def _flow(supply: Mapping[tuple[Hashable, str], int], labels: Sequence[str], per_speaker: int, per_class: int) -> int:
     """The most clips that can be taken: source -> speaker -> class -> sink, each speaker and class up to its cap."""
+    import numpy as np
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
     speakers = {speaker: 1 + place for place, speaker in enumerate({speaker for speaker, _ in supply})}
     classes = {label: 1 + len(speakers) + place for place, label in enumerate(labels)}
     sink = 1 + len(speakers) + len(classes)
-    edges = [(0, node, per_speaker) for node in speakers.values()]
+    most = sum(supply.values())  # beyond it a cap is none, and might not fit into 32 bits
+    edges = [(0, node, min(per_speaker, most)) for node in speakers.values()]
     edges += [(speakers[speaker], classes[label], count) for (speaker, label), count in supply.items()]
-    edges += [(node, sink, per_class) for node in classes.values()]
-    tails, heads, widths = zip(*edges, strict=True)
-    graph = csr_array((widths, (tails, heads)), shape=(sink + 1, sink + 1), dtype="int32")
+    edges += [(node, sink, min(per_class, most)) for node in classes.values()]
+    tails, heads, widths = np.array(edges, dtype=np.int32).T
+    graph = csr_array((widths, (tails, heads)), shape=(sink + 1, sink + 1))
     return int(maximum_flow(graph, 0, sink).flow_value)

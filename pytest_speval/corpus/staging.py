@@ -10,14 +10,15 @@ from pytest_speval.corpus.clips import Clips, list_clips
 from pytest_speval.corpus.contract import Contract
 from pytest_speval.corpus.entry import resolve_entry
 from pytest_speval.corpus.labels import LabelRules
-from pytest_speval.corpus.listing import Exclusion, Listing, numeric_columns, text_columns
+from pytest_speval.corpus.listing import COHORT, Exclusion, Listing, list_columns, numeric_columns, text_columns
 from pytest_speval.corpus.manifest import Manifest, read_manifest
+from pytest_speval.corpus.outcomes import require_outcomes
 from pytest_speval.corpus.part import Part, unlisted_parts
 from pytest_speval.corpus.poll import form_of, pollster
 from pytest_speval.corpus.projections import AXES, NAMED, AxesProjection, NameProjection, Projection, Term
 from pytest_speval.corpus.roles import Cell
 from pytest_speval.errors import AudioFault, Fault, FaultyFile
-from pytest_speval.suite.corpus_keys import AudioContract, Columns, Constant, Corpus
+from pytest_speval.suite.corpus_keys import AudioContract, Cohort, Columns, Constant, Corpus
 from pytest_speval.suite.keys import AxesProjection as AxesKeys
 from pytest_speval.suite.keys import Labels
 from pytest_speval.suite.suite import Suite
@@ -31,7 +32,7 @@ CODES = {
 }
 BY_NAME = (
     *("id", "audio", "text", "transcript", "label", "split", "speaker", "session", "family", "source"),
-    *("seconds", "bytes_sha256", "samples_sha256"),
+    *("seconds", "bytes_sha256", "samples_sha256", "outcome"),
 )
 """Roles that take the column of their own name, where the suite names none."""
 
@@ -82,7 +83,11 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
         if not any(role in given for role in group):
             message = f"the task {task.name} needs a column for {' or '.join(group)}: see `corpus.columns`"
             raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
+    if rules is not None and votes is not None:
+        _require_rule_for_targets(rules, votes.targets, suite.file.name)
     clips = list_clips(manifest, chosen, rules, needed, lambda name: resolve_entry(root, name), poll)
+    if "outcome" in needed:
+        require_outcomes(clips, entry)
     if rules is not None:
         _require_rule_for_absent(rules, clips.cells["label"], clips.planned, entry)
     rest = unlisted_parts(manifest, chosen, root, frozenset(clips.splits)) if keys.where else ()
@@ -99,6 +104,7 @@ def read(path: Path, shown_as: str, keys: Corpus, environ: Mapping[str, str]) ->
         sha256=keys.sha256,
         numeric=numeric_columns(asked),
         texts=text_columns(asked),
+        lists=list_columns(asked),
     )
 
 
@@ -113,6 +119,14 @@ def require_rules(rules: LabelRules, cells: Sequence[Cell], planned: Sequence[in
         message = f"the label `{strange[0]}` has no rule: add it to `labels.reference` or `labels.drop`"
         raise FaultyFile([Fault(entry, 0, 0, "label-unknown", message)])
     _require_rule_for_absent(rules, cells, planned, entry)
+
+
+def _require_rule_for_targets(rules: LabelRules, targets: Sequence[str], shown_as: str) -> None:
+    """What listeners may choose must lead to a label, also where no clip has it."""
+    strange = [target for target in targets if rules.reference_of(target) is None]
+    if strange:
+        message = f"votes.targets: `{strange[0]}` has no rule: add it to `labels.set` or `labels.reference`"
+        raise FaultyFile([Fault(shown_as, 0, 0, "label-unknown", message)])
 
 
 def _require_rule_for_absent(rules: LabelRules, cells: Sequence[Cell], planned: Sequence[int], entry: str) -> None:
@@ -152,6 +166,11 @@ def listing(keys: Corpus, names: tuple[str, ...], environ: Mapping[str, str]) ->
         exclude=keys.exclude,
         exclude_where=tuple(Exclusion(rule.column, rule.is_, rule.reason) for rule in keys.exclude_where),
         ranges={axis: found.range for axis, found in axes.items()},
+        kept={
+            f"{COHORT}{name}": frozenset(cohort.missing) - {""}
+            for name, cohort in keys.columns.cohorts.items()
+            if isinstance(cohort, Cohort)
+        },
     )
 
 
@@ -169,7 +188,7 @@ def _written_roles(columns: Columns) -> dict[str, tuple[str, ...]]:
         if (found := getattr(columns, axis)) is not None:
             roles[axis] = (found.column,)
     for name, cohort in columns.cohorts.items():
-        roles[f"cohort.{name}"] = (cohort if isinstance(cohort, str) else cohort.column,)
+        roles[f"{COHORT}{name}"] = (cohort if isinstance(cohort, str) else cohort.column,)
     for name, column in columns.conditions.items():
         roles[f"condition.{name}"] = (column,)
     return roles

@@ -116,7 +116,7 @@ def reference(tally: Tally, rules: VoteRules) -> Decision:
         return Decision(None, f"votes: no {rules.agree} agree on a target")
     leading = [target for target, count in zip(rules.targets, votes, strict=True) if count == most]
     if len(leading) > 1:
-        return Decision(None, f"votes: {_and(leading)} tie at {most}")
+        return Decision(None, "votes: targets tie")
     return Decision(leading[0], None)
 
 

@@ -15,7 +15,7 @@ from pytest_speval.judge.sample import Sample, unit_codes
 from pytest_speval.scoring.bootstrap import Clusters
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
-from pytest_speval.tasks.base import Reading
+from pytest_speval.tasks.base import Figures, Reading
 
 STATUSES = ("answered", "abstained", "failed", "unknown", "unattempted")
 RATES: Mapping[str, tuple[str, ...]] = {
@@ -38,38 +38,58 @@ def estimate_all(
     question: Question, missing: str, sample: Sample, reading: Reading, counts: Counts, endings: Sequence[Ending]
 ) -> dict[str, Estimate]:
     """Every estimate of a run, those of its task first."""
-    replicates = _replicates(reading, sample)
+    statistics = unit_statistics(reading, ended(reading.statuses), sample)
+    replicates = replicates_of(reading, sample.replicate(statistics))
     return (
-        _qualities(missing, sample, reading, counts, replicates)
-        | _answered_only(reading, counts)
-        | _rates(sample, counts, replicates)
-        | _sizes(question, counts)
+        estimate(missing, sample, reading, counts, replicates)
+        | sizes(counts, sample_speakers(question))
         | _times(question, endings)
     )
 
 
-def _replicates(reading: Reading, sample: Sample) -> Replicates:
-    """Draw once for all estimates: the task's statistics and the counts of statuses share every replicate."""
-    own = reading.per_unit(sample.codes, sample.count)
-    sums = sample.replicate(np.hstack([own, _statuses_per_unit(reading, sample)]))
-    if sums is None:
-        return Replicates({}, {})
-    width = own.shape[1]
-    return Replicates(reading.estimates(sums[:, :width]) | _rate_values(sums[:, width:]), reading.lost(sums[:, :width]))
-
-
-def _statuses_per_unit(reading: Reading, sample: Sample) -> npt.NDArray[np.int64]:
+def ended(statuses: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Each clip's status as its place among STATUSES."""
     place = {status: number for number, status in enumerate(STATUSES)}
-    ended = np.array([place[status] for status in reading.statuses], dtype=np.int64)
+    return np.array([place[status] for status in statuses], dtype=np.int64)
+
+
+def unit_statistics(figures: Figures, ended: npt.NDArray[np.int64], sample: Sample) -> Floats:
+    """What each unit adds to the sums, [U, C + 5]: the task's statistics and the counts of statuses."""
     kept = sample.codes >= 0
     cells = sample.codes[kept] * len(STATUSES) + ended[kept]
-    return np.bincount(cells, minlength=sample.count * len(STATUSES)).reshape(sample.count, len(STATUSES))
+    statuses = np.bincount(cells, minlength=sample.count * len(STATUSES)).reshape(sample.count, len(STATUSES))
+    return np.hstack([figures.per_unit(sample.codes, sample.count), statuses])
+
+
+def replicates_of(figures: Figures, sums: Floats | None) -> Replicates:
+    """The estimates of replicates from their sums [R, C + 5]: draws are shared by qualities and rates."""
+    if sums is None:
+        return Replicates({}, {})
+    own, statuses = sums[:, : -len(STATUSES)], sums[:, -len(STATUSES) :]
+    return Replicates(figures.estimates(own) | _rate_values(statuses), figures.lost(own))
+
+
+def estimate(
+    missing: str, sample: Sample, figures: Figures, counts: Counts, replicates: Replicates
+) -> dict[str, Estimate]:
+    """The task's estimates of some clips, and the rates that every task has."""
+    return (
+        _qualities(missing, sample, figures, counts, replicates)
+        | _answered_only(figures, counts)
+        | _rates(sample, counts, replicates)
+    )
+
+
+def sample_speakers(question: Question) -> Clusters | None:
+    """The speakers of the planned clips, None without a speaker column."""
+    return Clusters.of(*unit_codes(question, "speaker")) if "speaker" in question.cells else None
 
 
 def _rate_values(sums: Floats) -> dict[str, Floats]:
-    """Rates of status counts [..., 5]; every unit has clips, so no sum is 0."""
+    """Rates of status counts [..., 5], NaN where a replicate drew none of the clips."""
     place = {status: number for number, status in enumerate(STATUSES)}
     whole = sums.sum(axis=-1)
+    whole = np.where(whole > 0, whole, np.nan)
     return {name: sums[..., [place[part] for part in parts]].sum(axis=-1) / whole for name, parts in RATES.items()}
 
 
@@ -81,7 +101,7 @@ def withheld(missing: str, counts: Counts) -> str | None:
 
 
 def _qualities(
-    missing: str, sample: Sample, reading: Reading, counts: Counts, replicates: Replicates
+    missing: str, sample: Sample, reading: Figures, counts: Counts, replicates: Replicates
 ) -> dict[str, Estimate]:
     reason = withheld(missing, counts)
     estimates = {}
@@ -89,14 +109,16 @@ def _qualities(
         if reason is not None or np.isnan(value):
             why = reason or reading.undefined(name)
             estimates[name] = Estimate(
-                value=None, n=counts.planned, unit=reading.unit(name), reason=why, interval_reason="no value"
+                value=None, n=reading.n(name), unit=reading.unit(name), reason=why, interval_reason="no value"
             )
             continue
         numerator, denominator = reading.fraction(name) or (None, None)
+        if isinstance(numerator, int) and isinstance(denominator, int):
+            value = np.float64(numerator / denominator)  # the fraction is exact where the sums may have rounded
         interval, no_interval = sample.interval(replicates.values.get(name), replicates.lost)
         estimates[name] = Estimate(
             value=float(value),
-            n=counts.planned,
+            n=reading.n(name),
             unit=reading.unit(name),
             numerator=numerator,
             denominator=denominator,
@@ -106,7 +128,7 @@ def _qualities(
     return estimates
 
 
-def _answered_only(reading: Reading, counts: Counts) -> dict[str, Estimate]:
+def _answered_only(reading: Figures, counts: Counts) -> dict[str, Estimate]:
     return {
         f"answered_only.{name}": _figure(
             value,
@@ -136,16 +158,16 @@ def _rates(sample: Sample, counts: Counts, replicates: Replicates) -> dict[str, 
     return estimates
 
 
-def _sizes(question: Question, counts: Counts) -> dict[str, Estimate]:
-    sizes = {"clips": _figure(counts.planned, counts.planned, "clip", "")}
-    if "speaker" not in question.cells:
+def sizes(counts: Counts, speakers: Clusters | None) -> dict[str, Estimate]:
+    """How many clips there are, and how many speakers."""
+    clips = {"clips": _figure(counts.planned, counts.planned, "clip", "")}
+    if speakers is None:
         none = _figure(None, counts.planned, "speaker", "no speaker column")
-        return sizes | {"speakers": none, "effective_speakers": none}
-    clusters = Clusters.of(*unit_codes(question, "speaker"))
-    held = counts.planned - clusters.excluded
-    return sizes | {
-        "speakers": _figure(clusters.clusters, held, "speaker", ""),
-        "effective_speakers": _figure(clusters.effective, held, "speaker", ""),
+        return clips | {"speakers": none, "effective_speakers": none}
+    held = counts.planned - speakers.excluded
+    return clips | {
+        "speakers": _figure(speakers.clusters, held, "speaker", ""),
+        "effective_speakers": _figure(speakers.effective, held, "speaker", ""),
     }
 
 

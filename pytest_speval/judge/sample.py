@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pytest_speval.evidence.plan import Question
 from pytest_speval.scoring.bootstrap import FEWEST_CLUSTERS, Clusters, Interval, estimate_interval, replicate_sums
+from pytest_speval.scoring.units import unit_codes as code_keys
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -79,14 +80,13 @@ def unit_codes(question: Question, unit: str, *, singleton: bool = False) -> tup
     keys: list[Any] = list(identities)
     if unit != "clip":
         keys = [question.cells[unit][place] for place in question.planned]
-    named = {key: code for code, key in enumerate(sorted({key for key in keys if key is not None}))}
+    codes, named = code_keys(keys)
     if not singleton:
-        return np.array([-1 if key is None else named[key] for key in keys], dtype=np.int64), len(named)
+        return codes, named
     quarantined = {question.identity(place) for place in question.quarantined} if unit == "speaker" else set()
     alone = sorted(identity for identity, key in zip(identities, keys, strict=True) if key is None)
     alone = [identity for identity in alone if identity not in quarantined]
-    own = {identity: len(named) + code for code, identity in enumerate(alone)}
-    codes = [
-        own.get(identity, -1) if key is None else named[key] for identity, key in zip(identities, keys, strict=True)
-    ]
-    return np.array(codes, dtype=np.int64), len(named) + len(alone)
+    own = {identity: named + code for code, identity in enumerate(alone)}
+    for number in np.flatnonzero(codes < 0):
+        codes[number] = own.get(identities[number], -1)
+    return codes, named + len(alone)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_speval.adapters.base import warm_up
+from pytest_speval.adapters.manifest_outcomes import ManifestOutcomes
 from pytest_speval.corpus.staging import Staged, contract
 from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.ending import Ending
@@ -58,6 +59,8 @@ def join(subject: Subject, staged: Staged, orders: Orders, worker: str, environ:
     others = Others(question, folder)
     known = known_endings(question, folder)
     adapter = subject.build(environ)
+    if isinstance(adapter, ManifestOutcomes):
+        adapter.take(clips)
     bound = contract(subject.suite.keys.corpus.audio, getattr(adapter, "sample_rate", None)) if orders.heard else None
     hearing = Hearing(staged.root, clips.audio, bound, orders.bytes_sha256)
     facts = warm_up(adapter)

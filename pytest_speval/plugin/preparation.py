@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from pytest_speval.adapters.base import Recorded, Roll
+from pytest_speval.adapters.manifest_outcomes import ManifestOutcomes
 from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.fit import Request, audit_adapter, broken
 from pytest_speval.audit.health import Health
@@ -40,7 +41,7 @@ class Prepared:
 
 def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Prepared:
     """Audit the corpus and the adapter, and write down what is asked."""
-    adapter, unbuilt = _build(subject, environ)
+    adapter, unbuilt = _build(subject, staged.clips, environ)
     rate = getattr(adapter, "sample_rate", None)
     keys = subject.suite.keys
     bound = contract(keys.corpus.audio, rate) if staged.clips.audio is not None else None
@@ -64,9 +65,12 @@ def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Pre
     return Prepared(plan, (corpus, audit, *others), adapter, facts, hearing)
 
 
-def _build(subject: Subject, environ: Mapping[str, str]) -> tuple[Any, Finding | None]:
+def _build(subject: Subject, clips: Clips, environ: Mapping[str, str]) -> tuple[Any, Finding | None]:
     try:
-        return subject.build(environ), None
+        adapter = subject.build(environ)
+        if isinstance(adapter, ManifestOutcomes):
+            adapter.take(clips)
+        return adapter, None
     except BaseException as error:
         return None, broken(subject.keys.use, error)
 

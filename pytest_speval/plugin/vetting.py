@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from pytest_speval.audit.poll import audit_votes
 from pytest_speval.audit.readiness import audit_readiness, readiness_in_force
 from pytest_speval.corpus.clips import Clips
 from pytest_speval.corpus.contract import Contract
+from pytest_speval.corpus.labels import LabelRules
+from pytest_speval.corpus.roles import Cell
 from pytest_speval.corpus.selection import Caps, Pool
 from pytest_speval.corpus.staging import Staged, label_rules
 from pytest_speval.corpus.votes import VoteRules, from_cell
@@ -86,10 +88,18 @@ def _select(suite: Suite, keys: Select, clips: Clips, health: Health) -> tuple[H
         identities=[(clips.splits[place], clips.ids[place]) for place in eligible],
         classes=[None if rules is None else rules.reference_of(str(cells["label"][place])) for place in eligible],
         speakers=[cells["speaker"][place] if "speaker" in cells else None for place in eligible],
-        labels=() if rules is None else rules.set,
+        labels=_wanted(rules, cells),
         split_given=clips.split_given,
     )
     choice = audit_selection(pool, Caps(keys.per_class, keys.per_speaker, keys.speakers))
     for number, reason in choice.reasons.items():
         excluded[eligible[number]] = reason
     return replace(health, excluded=excluded, condemned={}), choice.audit
+
+
+def _wanted(rules: LabelRules | None, cells: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:
+    """The labels that a selection must fill: all, or where the suite allows absent ones, those that any clip has."""
+    if rules is None:
+        return ()
+    present = {rules.reference_of(cell) for cell in set(cells["label"]) if isinstance(cell, str)}
+    return tuple(label for label in rules.set if rules.absent is None or label in present)

@@ -7,7 +7,7 @@ per-unit statistics, so all replicates are one product, weights @ statistics, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from pytest_speval.scoring.units import Units, held
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]] | Floats
+Rows = npt.NDArray[np.int64] | slice
 
 CHUNK_BYTES = 256 * 1024
 """Size of one block of weights: fits the second-level cache, and bounds memory for any number of replicates."""
@@ -54,7 +55,18 @@ def draw_weights(units: int, replicates: int, seed: int, chunk_bytes: int = CHUN
 
 
 def replicate_sums(statistics: Numbers, replicates: int, seed: int, chunk_bytes: int = CHUNK_BYTES) -> Floats:
-    """Sum per-unit statistics [U, C] over the units drawn in each replicate: float64 [R, C].
+    """Sum per-unit statistics [U, C] over the units drawn in each replicate: float64 [R, C]; see `replicate_parts`."""
+    (sums,) = replicate_parts([(slice(None), statistics)], len(statistics), replicates, seed, chunk_bytes)
+    return sums
+
+
+def replicate_parts(
+    parts: Sequence[tuple[Rows, Numbers]], units: int, replicates: int, seed: int, chunk_bytes: int = CHUNK_BYTES
+) -> list[Floats]:
+    """Sum the statistics [U_i, C_i] of each part over the units drawn in each replicate: float64 [R, C_i].
+
+    A part names those of the `units` that it has statistics of, as an int64 array [U_i] or a slice. All parts share
+    every draw from all units.
 
     The result has the same bits for any block size, thread count and linear algebra library: each column is scaled by
     a power of two to integers whose greatest possible sum stays below 2^53, so no addition rounds. Integers (also
@@ -63,22 +75,27 @@ def replicate_sums(statistics: Numbers, replicates: int, seed: int, chunk_bytes:
 
     Raises ValueError for values that are not finite and for integers too great to be exact.
     """
+    scaled = [(rows, *_scaled(statistics, units)) for rows, statistics in parts]
+    sums = [np.empty((replicates, values.shape[1])) for _, values, _ in scaled]
+    start = 0
+    for weights in draw_weights(units, replicates, seed, chunk_bytes):
+        for (rows, values, _), out in zip(scaled, sums, strict=True):
+            own = weights[:, rows] if isinstance(rows, slice) else weights.take(rows, axis=1)
+            np.matmul(own, values, out=out[start : start + len(weights)])
+        start += len(weights)
+    return [np.ldexp(out, -shifts, out=out) for (_, _, shifts), out in zip(scaled, sums, strict=True)]
+
+
+def _scaled(statistics: Numbers, units: int) -> tuple[Floats, npt.NDArray[np.int32]]:
+    """Statistics as integers, and by how many powers of two each column was multiplied for that."""
     values = np.asarray(statistics, dtype=np.float64)
     if not np.isfinite(values).all():
         raise ValueError("a statistic is not a finite number")
-    units, columns = values.shape
     _, exponents = np.frexp(units * np.abs(values).max(axis=0, initial=0.0))
     shifts = EXACT_BITS - 1 - exponents
     if np.issubdtype(statistics.dtype, np.integer) and (shifts < 0).any():
         raise ValueError(f"statistics reach {np.abs(values).max():.0f}: their sums would not be exact")
-    scaled = np.rint(np.ldexp(values, shifts))
-    sums = np.empty((replicates, columns))
-    start = 0
-    for weights in draw_weights(units, replicates, seed, chunk_bytes):
-        np.matmul(weights, scaled, out=sums[start : start + len(weights)])
-        start += len(weights)
-    unscaled: Floats = np.ldexp(sums, -shifts, out=sums)
-    return unscaled
+    return np.rint(np.ldexp(values, shifts)), shifts
 
 
 def interval(values: Floats, level: float) -> tuple[float, float] | None:

@@ -78,6 +78,7 @@ class Columns(Keys):
     valence: Axis | None = None
     arousal: Axis | None = None
     dominance: Axis | None = None
+    outcome: str | None = None
     cohorts: Mapping[ItemName, str | Cohort] = {}
     conditions: Mapping[ItemName, str] = {}
 

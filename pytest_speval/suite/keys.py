@@ -138,12 +138,21 @@ class Interval(Keys):
     null_unit: Literal["exclude", "singleton"] = "exclude"
 
 
+class SmallGroups(Keys):
+    """A group of a cohort that is smaller is shown as suppressed."""
+
+    min_clips: Annotated[int, Field(ge=1)]
+    min_speakers: Annotated[int, Field(ge=1)] | None = None
+
+
 class Score(Keys):
-    """Which estimate is printed first, and how sure it is."""
+    """Which estimate is printed first, how sure it is, and for which cohorts all are given."""
 
     headline: str | None = None
     interval: Interval = Interval()
     few_clusters: Annotated[int, Field(ge=0)] = 10
+    cohorts: Annotated[tuple[ItemName, ...], Field(min_length=1)] | None = None
+    small_groups: SmallGroups | None = None
 
 
 class SuiteKeys(Keys):

@@ -32,7 +32,7 @@ from pytest_speval.suite.tree import (
     find,
     text_of,
 )
-from pytest_speval.suite.vocabulary import Vocabulary
+from pytest_speval.suite.vocabulary import TaskWord, Vocabulary
 
 
 def suite_name(path: Path) -> str:
@@ -75,7 +75,8 @@ def load_suite(
         file=path.absolute(),
         name=name,
         keys=keys,
-        adapters=tuple(
+        adapters=_recorded(vocabulary.tasks[keys.task])
+        or tuple(
             (title, AdapterKeys.of(section, owns[place], _raw(entry.value)))
             for place, title, entry in adapter_entries(root)
             if (section := keys.adapter if title is None else (keys.adapters or {})[title])
@@ -113,6 +114,12 @@ def load_gates(
             for gate, waiver in keys.waivers.items()
         },
     )
+
+
+def _recorded(task: TaskWord) -> tuple[tuple[None, AdapterKeys], ...]:
+    """What answers for a task whose suites name no adapter."""
+    use = task.recorded_by
+    return () if use is None else ((None, AdapterKeys(use, None, requires={}, assets={}, own={}, raw={})),)
 
 
 def _own(entry: Entry, vocabulary: Vocabulary, keys: Keys) -> tuple[BaseModel | None, list[Fault]]:

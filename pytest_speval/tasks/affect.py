@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_speval.corpus.projections import AXES
 from pytest_speval.evidence.ending import Ending
@@ -21,28 +22,15 @@ WIDTH = 7
 """Sums per axis, in the order of the fields of `Moments`."""
 
 
-class AffectReading:
-    """Endings as moments of each axis that the corpus rates."""
+class AffectFigures:
+    """Clips as moments of each axis that the corpus rates; `rated` maps an axis to references and answers.
 
-    def __init__(self, references: Mapping[str, Sequence[float]], endings: Sequence[Ending]) -> None:
-        vads = [(ending.answer or {}).get("vad") if ending.state == "returned" else None for ending in endings]
-        self.statuses: list[Status] = [
-            ("abstained" if vad is None else "answered") if ending.state == "returned" else cast(Status, ending.state)
-            for vad, ending in zip(vads, endings, strict=True)
-        ]
-        self.references: list[Any] = [
-            dict(zip(references, row, strict=True)) for row in zip(*references.values(), strict=True)
-        ]
-        self.answers: list[Any] = vads
-        self.correct: list[bool | None] = [None] * len(endings)
-        self._answered = np.array([vad is not None for vad in vads], dtype=bool)
-        self._axes = {
-            axis: (
-                np.array(values, dtype=np.float64)[self._answered],
-                np.array([vad[axis] for vad in vads if vad is not None], dtype=np.float64),
-            )
-            for axis, values in references.items()
-        }
+    Both hold only the `answered` clips, which are marked among all.
+    """
+
+    def __init__(self, rated: Mapping[str, tuple[Floats, Floats]], answered: npt.NDArray[np.bool_]) -> None:
+        self._axes = rated
+        self._answered = answered
 
     def total(self) -> Sums:
         rows = [Moments.of(*self._axes[axis]) for axis in AXES if axis in self._axes]
@@ -74,6 +62,9 @@ class AffectReading:
         sums = Moments.of(*self._axes[axis])
         return sums.sum_abs, sums.n
 
+    def n(self, metric: str) -> int:  # noqa: ARG002
+        return len(self._answered)
+
     def unit(self, metric: str) -> str:  # noqa: ARG002
         return "clip"
 
@@ -88,6 +79,39 @@ class AffectReading:
 
     def flips(self, metric: str, holds: Callable[[float], bool]) -> int | None:  # noqa: ARG002
         return None
+
+    def tally(self) -> dict[str, int]:
+        return {}
+
+
+class AffectReading(AffectFigures):
+    """The endings of all planned clips, and their moments."""
+
+    def __init__(self, references: Mapping[str, Sequence[float]], endings: Sequence[Ending]) -> None:
+        vads = [(ending.answer or {}).get("vad") if ending.state == "returned" else None for ending in endings]
+        self.statuses: list[Status] = [
+            ("abstained" if vad is None else "answered") if ending.state == "returned" else cast(Status, ending.state)
+            for vad, ending in zip(vads, endings, strict=True)
+        ]
+        self.references: list[Any] = [
+            dict(zip(references, row, strict=True)) for row in zip(*references.values(), strict=True)
+        ]
+        self.answers: list[Any] = vads
+        self.correct: list[bool | None] = [None] * len(endings)
+        answered = np.array([vad is not None for vad in vads], dtype=bool)
+        rated = {
+            axis: (
+                np.array(values, dtype=np.float64)[answered],
+                np.array([vad[axis] for vad in vads if vad is not None], dtype=np.float64),
+            )
+            for axis, values in references.items()
+        }
+        super().__init__(rated, answered)
+
+    def part(self, clips: npt.NDArray[np.int64]) -> AffectFigures:
+        kept = self._answered[clips]
+        rows = (np.cumsum(self._answered) - 1)[clips[kept]]
+        return AffectFigures({axis: (x[rows], y[rows]) for axis, (x, y) in self._axes.items()}, kept)
 
     def published(self) -> dict[str, Any]:
         return {}

@@ -43,12 +43,51 @@ class Rules:
     missing: Literal["worst", "withhold"]
 
 
-class Reading(Protocol):
-    """The endings of all planned clips, read by a task; every column has one entry per planned clip.
+class Figures(Protocol):
+    """What clips amount to. An estimate is a function of sums [..., C] of per-clip statistics.
 
-    An estimate is a function of sums [..., C] of per-clip statistics. Sums over units, replicates and shards so go
-    through the same function as the whole.
+    Sums over units, replicates and shards so go through the same function as the whole.
     """
+
+    def total(self) -> Sums:
+        """The sums [C] over all clips."""
+
+    def per_unit(self, units: Units, count: int) -> Sums | npt.NDArray[np.int64]:
+        """The sums [U, C] of each unit; clips with a negative code are left out."""
+
+    def estimates(self, sums: Sums) -> dict[str, Sums]:
+        """Metric name -> values [...], NaN where undefined, headline first."""
+
+    def lost(self, sums: Sums) -> dict[str, float]:
+        """Label -> share of the replicates [R, C] in which it has neither support nor answers."""
+
+    def answered_only(self) -> dict[str, float | None]:
+        """The main estimates over answered clips alone."""
+
+    def fraction(self, metric: str) -> tuple[int | float, int | float] | None:
+        """Numerator and denominator of a metric that is a ratio of sums, whole numbers where it is exact."""
+
+    def n(self, metric: str) -> int:
+        """How many units a metric is over: planned clips, unless it weighs speakers or leaves clips out."""
+
+    def unit(self, metric: str) -> str:
+        """What is weighed alike in a metric: clip, label, word, speaker."""
+
+    def undefined(self, metric: str) -> str:
+        """Why a metric of these clips has no value."""
+
+    def ceiling(self, metric: str) -> float | None:
+        """The best value that any answers could reach, where the references limit it."""
+
+    def flips(self, metric: str, holds: Callable[[float], bool]) -> int | None:
+        """How many clips would have to change to turn a verdict, where that can be said."""
+
+    def tally(self) -> dict[str, int]:
+        """The task's own counts of these clips."""
+
+
+class Reading(Figures, Protocol):
+    """The endings of all planned clips, read by a task; every column has one entry per planned clip."""
 
     @property
     def statuses(self) -> Sequence[Status]:
@@ -66,35 +105,8 @@ class Reading(Protocol):
     def correct(self) -> Sequence[bool | None]:
         """Whether the answer is right, None where the task has no right answers."""
 
-    def total(self) -> Sums:
-        """The sums [C] over all planned clips."""
-
-    def per_unit(self, units: Units, count: int) -> Sums | npt.NDArray[np.int64]:
-        """The sums [U, C] of each unit; clips with a negative code are left out."""
-
-    def estimates(self, sums: Sums) -> dict[str, Sums]:
-        """Metric name -> values [...], NaN where undefined, headline first."""
-
-    def lost(self, sums: Sums) -> dict[str, float]:
-        """Label -> share of the replicates [R, C] in which it has neither support nor answers."""
-
-    def answered_only(self) -> dict[str, float | None]:
-        """The main estimates over answered clips alone."""
-
-    def fraction(self, metric: str) -> tuple[int | float, int | float] | None:
-        """Numerator and denominator of a metric that is a ratio of sums."""
-
-    def unit(self, metric: str) -> str:
-        """What is weighed alike in a metric: clip, label, word, speaker."""
-
-    def undefined(self, metric: str) -> str:
-        """Why a metric of these clips has no value."""
-
-    def ceiling(self, metric: str) -> float | None:
-        """The best value that any answers could reach, where the references limit it."""
-
-    def flips(self, metric: str, holds: Callable[[float], bool]) -> int | None:
-        """How many clips would have to change to turn a verdict, where that can be said."""
+    def part(self, clips: npt.NDArray[np.int64]) -> Figures:
+        """The figures of some of the clips, given by their numbers, as if the suite had planned no others."""
 
     def published(self) -> dict[str, Any]:
         """The task's own fields of `out.json`."""

@@ -180,6 +180,10 @@ def test_json_lines_may_hold_counts_and_weights_as_numbers(folder: Path) -> None
     assert wide.tallies[0].counts == {"anger": 2, "other": 1}
     long = ballots(folder, '{"clip": "c1", "vote": "fear", "weight": 0.25}\n', name="votes.jsonl")
     assert long.tallies[0].votes == (Vote("fear", None, 0.25),)
+    beside = ballots(folder, '{"clip": "c1", "A": 1, "F": 0, "O": 0, "vote": 3}\n', WIDE, name="votes.jsonl")
+    assert beside.tallies[0].counts == {"anger": 1}
+    yes = '{"clip": "c1", "A": true, "F": 0, "O": 1}\n'
+    assert faults(folder, yes, WIDE, name="votes.jsonl") == [(1, "vote-count")]
     null = '{"clip": "c1", "A": null, "F": 0, "O": 1}\n'
     assert faults(folder, null, WIDE, name="votes.jsonl") == [(1, "vote-cell-missing")]
 

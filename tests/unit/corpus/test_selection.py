@@ -179,6 +179,12 @@ def test_too_few_speakers_say_which_cap_kept_others_out() -> None:
     assert feasible(pool(clips), Caps(per_class=1, speakers=2)).exists
 
 
+def test_a_speaker_who_has_only_copies_has_no_eligible_clip() -> None:
+    clips = [clip("1", "anger", "s1"), clip("1", "anger", "s2"), clip("2", "fear", "s1")]
+    found = select(pool(clips), Caps(per_class=1, speakers=2))
+    assert found.blocked == ("speakers: 1 of 2, 1 short; 1 have eligible clips",)
+
+
 # --- whether a full selection exists
 
 
@@ -235,6 +241,21 @@ def test_the_greedy_one_can_miss_a_full_selection_and_is_not_changed_by_that() -
     assert found.chosen == {0}
     assert found.blocked == ("fear: 0 of 1, 1 short; 1 eligible, 1 blocked by the speaker cap of 1",)
     assert feasible(pool(clips), caps) == Feasibility(True, "a selection exists, of up to 2 speakers")
+
+
+def test_clips_without_a_speaker_fill_classes_and_are_no_speaker() -> None:
+    clips = [clip("1", "anger", "s1"), clip("2", "fear", None), clip("3", "fear", None)]
+    caps = Caps(per_class=1, speakers=2)
+    assert select(pool(clips), caps).blocked == ("speakers: 1 of 2, 1 short; 1 have eligible clips",)
+    assert feasible(pool(clips), caps).reason == "no selection exists: at most 1 of 2 speakers"
+    assert feasible(pool(clips), replace(caps, speakers=1)).exists
+
+
+def test_a_cap_may_be_any_number() -> None:
+    huge = Caps(per_class=10**12, per_speaker=10**12)
+    found = feasible(pool([clip("1", "anger", "s1")]), huge)
+    assert found.reason == "no selection exists: at most 1 of 2,000,000,000,000 clips"
+    assert feasible(pool([]), Caps(per_class=1, speakers=1)).reason == "no selection exists: at most 0 of 2 clips"
 
 
 def test_without_scipy_it_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
