@@ -11,6 +11,7 @@ from pytest_speval.corpus.roles import Cell
 
 CODES = {
     "cohorts-differ": "One speaker has rows with different cohorts.",
+    "conflicting-rows": "One clip of another split or inventory has rows that differ.",
     "recording-of-two-speakers": "One recording stands under two speakers.",
 }
 SHOWN = 5
@@ -18,7 +19,7 @@ SHOWN = 5
 
 def identity_findings(parts: Sequence[Part]) -> list[Finding]:
     """Look for keys that contradict each other, over all parts; nothing is corrected."""
-    return [*_cohorts(parts), *_recordings(parts)]
+    return [*_cohorts(parts), *_recordings(parts), *_rows(parts)]
 
 
 def _cohorts(parts: Sequence[Part]) -> Iterator[Finding]:
@@ -32,6 +33,20 @@ def _cohorts(parts: Sequence[Part]) -> Iterator[Finding]:
             yield Finding(
                 "notice", "cohorts-differ", told, tuple(clip for key in unlike for clip in sorted(clips[key]))
             )
+
+
+def _rows(parts: Sequence[Part]) -> Iterator[Finding]:
+    """Among listed clips unequal rows of one clip are a fault of the manifest; elsewhere they are only told."""
+    for part in parts:
+        if len(set(part.clips)) == len(part.clips):
+            continue
+        rows: dict[str, set[tuple[Cell, ...]]] = defaultdict(set)
+        for clip, cells in zip(part.clips, zip(*part.cells.values(), strict=True), strict=True):
+            rows[clip].add(cells)
+        unlike = tuple(sorted(clip for clip, cells in rows.items() if len(cells) > 1))
+        if unlike:
+            told = f"{len(unlike):,} clips of {part.name} stand on several rows that differ"
+            yield Finding("notice", "conflicting-rows", told, unlike)
 
 
 def _recordings(parts: Sequence[Part]) -> Iterator[Finding]:

@@ -34,15 +34,17 @@ Key = str | tuple[str, ...]
 
 @dataclass(frozen=True)
 class Parts:
-    """All that is compared: the evaluated splits, the other splits of the manifest, the inventories.
+    """All that is compared: the evaluated clips by split, the other splits of the manifest, the inventories.
 
-    `unavailable` names the inventories that the suite says cannot be had.
+    `rest` are rows of evaluated splits that are not evaluated themselves: `where` or a rule leaves them out. They count
+    as seen by whoever was given their split. `unavailable` names the inventories that the suite says cannot be had.
     """
 
     evaluated: tuple[Part, ...]
     unlisted: tuple[Part, ...] = ()
     inventories: tuple[Part, ...] = ()
     unavailable: tuple[str, ...] = ()
+    rest: tuple[Part, ...] = ()
 
     @property
     def pairs(self) -> Iterator[tuple[Part, Part]]:
@@ -50,6 +52,8 @@ class Parts:
         splits = (*self.evaluated, *self.unlisted)
         for one, other in combinations(splits, 2):
             yield one, other
+        for one in self.evaluated:
+            yield from ((one, other) for other in self.rest if other.name != one.name)
         for one in splits:
             for inventory in self.inventories:
                 yield one, inventory
@@ -57,22 +61,25 @@ class Parts:
     @property
     def compared(self) -> tuple[str, ...]:
         """The names of what evaluated clips are held against."""
-        return tuple(part.name for part in (*self.unlisted, *self.inventories))
+        return tuple(dict.fromkeys(part.name for part in (*self.unlisted, *self.rest, *self.inventories)))
 
     @property
     def whole(self) -> tuple[Part, ...]:
         """Every part."""
-        return (*self.evaluated, *self.unlisted, *self.inventories)
+        return (*self.evaluated, *self.unlisted, *self.rest, *self.inventories)
 
 
 def audit_overlap(rule: CheckRule, parts: Parts, *, quarantine: bool = False) -> Audit:
     """Hold every part's keys against every other's; `quarantine` makes clips without a speaker a warning."""
     grave: Severity = "error" if rule.waived is None else "warning"
-    keys = {part.name: keys_of(part, rule.name) for part in parts.whole}
+    keys = {id(part): keys_of(part, rule.name) for part in parts.whole}
     findings: list[Finding] = []
     violations: list[Violation] = []
-    for one, other in parts.pairs:
-        ours, theirs = keys[one.name], keys[other.name]
+    pairs = list(parts.pairs)
+    if not pairs:
+        findings.append(Finding("warning", "not-compared", "nothing was compared: nothing is there to compare with"))
+    for one, other in pairs:
+        ours, theirs = keys[id(one)], keys[id(other)]
         if ours is None or theirs is None:
             continue
         if _widths(ours) and _widths(theirs) and _widths(ours).isdisjoint(_widths(theirs)):
@@ -88,14 +95,15 @@ def audit_overlap(rule: CheckRule, parts: Parts, *, quarantine: bool = False) ->
     findings += [
         finding
         for part in parts.whole
-        for finding in _unknown(rule, grave, part, keys[part.name], quarantine=quarantine)
+        for finding in _unknown(rule, grave, part, keys[id(part)], quarantine=quarantine)
     ]
     findings += [
         Finding("notice", "inventory-unavailable", f"{name} is unavailable: nothing was compared with it")
         for name in parts.unavailable
     ]
     findings.sort(key=lambda found: ("error", "warning", "notice").index(found.severity))
-    seen = tuple(name for name in parts.compared if keys[name] is not None)
+    blind = {part.name for part in parts.whole if keys[id(part)] is None}
+    seen = tuple(name for name in parts.compared if name not in blind)
     return Audit(rule.name, tuple(findings), tuple(violations), seen, rule.waived)
 
 

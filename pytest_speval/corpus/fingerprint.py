@@ -25,6 +25,8 @@ FRAMES_PER_SECOND = RATE // HOP
 BANDS = 32
 SHORTEST = 1.0  # seconds; less speech than that is like other speech by chance
 RANGE_DB = 45  # levels farther under a clip's peak count as silence
+AUDIBLE_LEVEL = 85  # of 255: within 30 dB of the clip's peak
+LEAST_AUDIBLE = 30  # frames: 0.3 s, a word
 VERSION = 1  # of the arrays: raise it with any change to what they hold
 
 _BAND = (150.0, 3000.0)
@@ -37,8 +39,9 @@ _BLOCK = 4096  # frames transformed at once: a long recording needs no more memo
 class Fingerprint:
     """What is kept of one sound.
 
-    `seconds` is the length of the sound. `waveform` is int8 [samples] at 8 kHz, scaled to its own peak (all zero for
-    silence). `logmel` is uint8 [frames, 32]: 0 is 45 dB or more under the clip's peak, 255 the peak.
+    `seconds` is the length of the sound. `waveform` is int8 [samples] at 8 kHz, scaled to its own peak.
+    `logmel` is uint8 [frames, 32]: 0 is 45 dB or more under the clip's peak, 255 the peak. Both are all zero where
+    nothing between 150 and 3,000 Hz is louder than one step of 16 bits.
     """
 
     seconds: float
@@ -46,9 +49,9 @@ class Fingerprint:
     logmel: npt.NDArray[np.uint8]
 
     @property
-    def silent(self) -> bool:
-        """Say whether nothing between 150 and 3,000 Hz is louder than one step of 16 bits."""
-        return not self.waveform.any()
+    def audible(self) -> npt.NDArray[np.bool_]:
+        """Which frames are within 30 dB of the clip's peak in some band."""
+        return np.asarray(self.logmel.max(axis=1) >= AUDIBLE_LEVEL)
 
 
 def fingerprint(pcm: npt.NDArray[np.float32], rate: int) -> Fingerprint:
@@ -57,12 +60,15 @@ def fingerprint(pcm: npt.NDArray[np.float32], rate: int) -> Fingerprint:
     Raises `MissingExtra` where the sound has to be resampled and soxr is absent.
     """
     sound = _resampled(pcm, rate)
-    return Fingerprint(len(pcm) / rate, _waveform(sound), _logmel(sound))
+    sound = sound - sound.mean() if len(sound) else sound  # an offset that ends makes a click
+    waveform = _waveform(sound)
+    logmel = _logmel(sound) if waveform.any() else np.zeros((math.ceil(len(sound) / HOP), BANDS), np.uint8)
+    return Fingerprint(len(pcm) / rate, waveform, logmel)
 
 
 def assessable(found: Fingerprint) -> bool:
-    """Say whether a copy of the sound could be told from other speech: it lasts 1 s and is not silent."""
-    return found.seconds >= SHORTEST and not found.silent
+    """Say whether a copy of the sound can be told from other speech: 1 s long, and 0.3 s of it audible."""
+    return found.seconds >= SHORTEST and int(found.audible.sum()) >= LEAST_AUDIBLE
 
 
 def _resampled(pcm: npt.NDArray[np.float32], rate: int) -> npt.NDArray[np.float32]:
@@ -92,8 +98,6 @@ def _waveform(sound: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
 
 def _logmel(sound: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
     frames = math.ceil(len(sound) / HOP)
-    if not frames:
-        return np.zeros((0, BANDS), np.uint8)
     padded = np.pad(sound, (0, _WINDOW + HOP))
     windows = np.lib.stride_tricks.sliding_window_view(padded, _WINDOW)[::HOP][:frames]
     shape, bank = np.hanning(_WINDOW).astype(np.float32), _mel_bank()
@@ -102,8 +106,7 @@ def _logmel(sound: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
         spectrum = np.fft.rfft(windows[start : start + _BLOCK] * shape, _FFT)
         power[start : start + _BLOCK] = (spectrum.real**2 + spectrum.imag**2) @ bank
     level = 10 * np.log10(power + np.float32(1e-12))
-    highest = max(float(level.max()), 20 * math.log10(SILENT_PEAK * _WINDOW / 4))
-    return np.asarray(np.rint(np.maximum(level + (RANGE_DB - highest), 0) * (255 / RANGE_DB)), np.uint8)
+    return np.asarray(np.rint(np.maximum(level - level.max() + RANGE_DB, 0) * (255 / RANGE_DB)), np.uint8)
 
 
 @functools.cache

@@ -10,8 +10,10 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_speval.corpus.fingerprint import BANDS, VERSION, Fingerprint
 
@@ -46,10 +48,10 @@ def save(path: Path, digest: str, fingerprints: Sequence[Fingerprint | None]) ->
 def load(path: Path, digest: str) -> _Sounds | None:
     """The fingerprints that `save` wrote under the same digest and version, or None."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if str(file["key"]) != _key(digest):
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            if str(arrays["key"]) != _key(digest):
                 return None
-            return _parted({name: file[name] for name in ("seconds", "samples", "frames", "waveform", "logmel")})
+            return _parted({name: arrays[name] for name in ("seconds", "samples", "frames", "waveform", "logmel")})
     except Exception:  # whatever a file that is not ours makes the reader raise
         return None
 
@@ -58,7 +60,7 @@ def _key(digest: str) -> str:
     return f"speval fingerprints {VERSION} {digest}"
 
 
-def _parted(arrays: dict[str, np.ndarray]) -> _Sounds:  # type: ignore[type-arg]
+def _parted(arrays: dict[str, npt.NDArray[Any]]) -> _Sounds:
     waveforms = iter(np.split(arrays["waveform"], np.cumsum(arrays["samples"])[:-1]))
     logmels = iter(np.split(arrays["logmel"], np.cumsum(arrays["frames"])[:-1]))
     return tuple(

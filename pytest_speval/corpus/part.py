@@ -5,7 +5,7 @@ Parts are what audits hold against each other. A part need not be listed, and it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,8 +38,8 @@ class Part:
         return len(self.clips)
 
 
-def unlisted_parts(manifest: Manifest, listing: Listing, root: Path, listed: frozenset[str]) -> tuple[Part, ...]:
-    """The splits of a manifest that `where` leaves out whole, in the order of their names.
+def unlisted_parts(manifest: Manifest, listing: Listing, root: Path, listed: Set[int]) -> tuple[Part, ...]:
+    """The rows that do not stand on the lines `listed`, by split in the order of names.
 
     Raises `FaultyFile`, also for a row without a split: it would serve no audit.
     """
@@ -47,7 +47,7 @@ def unlisted_parts(manifest: Manifest, listing: Listing, root: Path, listed: fro
     by_split: dict[str, list[int]] = {}
     rows = range(len(manifest.rows))
     for row, split in zip(rows, splits_of(manifest, listing, rows, faults), strict=True):
-        if split not in listed:
+        if manifest.line(row) not in listed:
             by_split.setdefault(split, []).append(row)
     if faults:
         raise FaultyFile(faults)

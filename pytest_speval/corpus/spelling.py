@@ -6,8 +6,8 @@ import unicodedata
 
 
 def folded(key: str) -> str:
-    """A key without its case, blanks and Unicode form: keys with one result look alike to a reader."""
-    return "".join(_caseless(key).split())
+    """A key without its case, blanks, invisible signs and Unicode form: keys with one result look alike."""
+    return "".join(sign for sign in _caseless(key) if not sign.isspace() and unicodedata.category(sign) != "Cf")
 
 
 def plain_text(text: str) -> str:

@@ -41,7 +41,7 @@ BY_NAME = (
 class Staged:
     """A corpus that is there: its root, its clips, and what they are held against.
 
-    `unlisted` are the splits of the manifest that `where` leaves out; `inventories` is filled where runs are judged.
+    `unlisted` are the rows that `where` leaves out, by split; `inventories` is filled where runs are judged.
     """
 
     root: Path
@@ -90,7 +90,7 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
         require_outcomes(clips, entry)
     if rules is not None:
         _require_rule_for_absent(rules, clips.cells["label"], clips.planned, entry)
-    rest = unlisted_parts(manifest, chosen, root, frozenset(clips.splits)) if keys.where else ()
+    rest = unlisted_parts(manifest, chosen, root, frozenset(clips.lines)) if keys.where else ()
     return Staged(root, clips, rest)
 
 

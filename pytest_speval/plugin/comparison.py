@@ -68,10 +68,19 @@ def compare(suite: Suite, staged: Staged, health: Health) -> tuple[Audit, list[A
     section, rules = suite.keys.audit, rules_of(suite, staged)
     named = {rule.name for rule in rules if rule.named}
     unavailable = tuple(name for name, said in section.against.items() if said == "unavailable")
+    listed = set(staged.clips.splits)
     found = [with_digests(part, named) for part in (*staged.unlisted, *staged.inventories)]
-    others = [part for part, _ in found]
-    split = len(staged.unlisted)
-    parts = Parts(_evaluated(staged.clips, health), tuple(others[:split]), tuple(others[split:]), unavailable)
+    others = [part for part, _ in found[: len(staged.unlisted)]]
+    parts = Parts(
+        evaluated=_listed_parts(staged.clips, health, evaluated=True),
+        unlisted=tuple(part for part in others if part.name not in listed),
+        rest=(
+            *(part for part in others if part.name in listed),
+            *_listed_parts(staged.clips, health, evaluated=False),
+        ),
+        inventories=tuple(part for part, _ in found[len(staged.unlisted) :]),
+        unavailable=unavailable,
+    )
     corpus = health.audit
     more = [finding for _, findings in found for finding in findings] + identity_findings(parts.whole)
     corpus = replace(corpus, findings=(*corpus.findings, *more))
@@ -83,14 +92,16 @@ def compare(suite: Suite, staged: Staged, health: Health) -> tuple[Audit, list[A
 
 
 def _has_others(suite: Suite, staged: Staged) -> bool:
-    return bool(staged.unlisted or suite.keys.audit.against) or len(set(staged.clips.splits)) > 1
+    listed = set(staged.clips.splits)
+    apart = any(part.name not in listed for part in staged.unlisted)
+    return apart or bool(suite.keys.audit.against) or len(listed) > 1
 
 
-def _evaluated(clips: Clips, health: Health) -> tuple[Part, ...]:
-    """The planned clips by split, with the digests of the sound that was heard."""
+def _listed_parts(clips: Clips, health: Health, *, evaluated: bool) -> tuple[Part, ...]:
+    """The planned clips, or those that a rule leaves out, by split, with the digests of the sound that was heard."""
     by_split: dict[str, list[int]] = {}
     for place, split in enumerate(clips.splits):
-        if health.excluded[place] is None:
+        if (health.excluded[place] is None) == evaluated:
             by_split.setdefault(split, []).append(place)
     columns = dict(clips.cells)
     if clips.audio is not None:

@@ -58,7 +58,7 @@ def test_digests_of_the_manifest_are_trusted_and_its_gaps_are_filled(tmp_path: P
     entries = [sound(tmp_path, "a.wav"), "absent.wav"]
     given = part(tmp_path, entries, {"bytes_sha256": ["11", "22"]})
     assert with_digests(given, ["bytes"]) == (given, [])
-    gap = part(tmp_path, entries, {"bytes_sha256": [None, "22"]})
+    gap = part(tmp_path, [entries[0], sound(tmp_path, "b.wav", NOISE[:300])], {"bytes_sha256": [None, "22"]})
     found, told = with_digests(gap, ["bytes"])
     assert found.cells["bytes_sha256"] == [hashlib.sha256((tmp_path / "a.wav").read_bytes()).hexdigest(), "22"]
     assert told == []

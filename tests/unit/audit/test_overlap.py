@@ -192,9 +192,30 @@ def test_an_inventory_that_cannot_be_had_is_told_and_not_compared() -> None:
     parts = Parts((keyed("test", "speaker", ["S1"]),), unavailable=("pretraining",))
     audit = audited(parts, "speakers")
     assert told(audit) == [
-        ("notice", "inventory-unavailable", "pretraining is unavailable: nothing was compared with it")
+        ("warning", "not-compared", "nothing was compared: nothing is there to compare with"),
+        ("notice", "inventory-unavailable", "pretraining is unavailable: nothing was compared with it"),
     ]
     assert (audit.compared, audit.failed) == ((), False)
+
+
+# --- rows of an evaluated split that are not evaluated themselves
+
+
+def test_rows_that_where_leaves_out_still_speak_for_their_split() -> None:
+    test, dev = keyed("test", "speaker", ["S1"]), keyed("dev", "speaker", ["S2"])
+    rest = (keyed("dev", "speaker", ["S1", "S2"]), keyed("test", "speaker", ["S1"]))
+    audit = audited(Parts((dev, test), rest=rest), "speakers")
+    assert [(side.part, side.clips) for found in audit.violations for side in found.sides] == [
+        ("test", ("test/c0",)),
+        ("dev", ("dev/c0",)),
+    ]
+    assert audit.compared == ("dev", "test")
+
+
+def test_a_row_that_is_left_out_may_share_with_what_the_model_has_seen() -> None:
+    parts = Parts((keyed("test", "speaker", ["S1"]),), rest=(keyed("test", "speaker", ["S9"]),),
+                  inventories=(keyed("training", "speaker", ["S9"]),))  # fmt: skip
+    assert not audited(parts, "speakers").violations
 
 
 # --- waivers

@@ -21,7 +21,7 @@ def listing(**more: Any) -> Listing:
 
 
 def test_the_splits_that_are_not_listed_are_parts_in_the_order_of_their_names(tmp_path: Path) -> None:
-    parts = unlisted_parts(read(tmp_path, "m.csv", ROWS), listing(), tmp_path, frozenset({"test"}))
+    parts = unlisted_parts(read(tmp_path, "m.csv", ROWS), listing(), tmp_path, frozenset({2}))
     assert [(part.name, part.shown_as, list(part.clips), list(part.lines)) for part in parts] == [
         ("dev", "m.csv", ["dev/a"], [4]),
         ("train", "m.csv", ["train/b", "train/c"], [3, 5]),
@@ -33,7 +33,7 @@ def test_the_splits_that_are_not_listed_are_parts_in_the_order_of_their_names(tm
 
 def test_a_part_keeps_its_sound_files_and_says_where_there_is_none(tmp_path: Path) -> None:
     roles = ROLES | {"audio": ("wav",)}
-    parts = unlisted_parts(read(tmp_path, "m.csv", ROWS), listing(roles=roles), tmp_path, frozenset({"test"}))
+    parts = unlisted_parts(read(tmp_path, "m.csv", ROWS), listing(roles=roles), tmp_path, frozenset({2}))
     assert [part.entries for part in parts] == [["a2.wav"], ["b.wav", None]]
     assert {part.root for part in parts} == {tmp_path}
 
@@ -41,13 +41,18 @@ def test_a_part_keeps_its_sound_files_and_says_where_there_is_none(tmp_path: Pat
 def test_without_a_column_of_splits_nothing_is_unlisted(tmp_path: Path) -> None:
     manifest = read(tmp_path, "m.csv", "id,who\na,S1\n")
     for chosen in (Listing({"id": ("id",)}), Listing({"id": ("id",)}, split_is="eval")):
-        assert unlisted_parts(manifest, chosen, tmp_path, frozenset({chosen.split_is or "test"})) == ()
+        assert unlisted_parts(manifest, chosen, tmp_path, frozenset({2})) == ()
+
+
+def test_rows_of_a_listed_split_that_are_not_listed_are_a_part_of_its_name(tmp_path: Path) -> None:
+    parts = unlisted_parts(read(tmp_path, "m.csv", ROWS), listing(), tmp_path, frozenset({3}))
+    assert [(part.name, list(part.lines)) for part in parts] == [("dev", [4]), ("test", [2]), ("train", [5])]
 
 
 def test_a_row_without_a_split_does_not_leave_the_audits_silently(tmp_path: Path) -> None:
     manifest = read(tmp_path, "m.csv", "id,split,who\na,test,S1\nb,,S1\n")
     with pytest.raises(FaultyFile) as caught:
-        unlisted_parts(manifest, listing(), tmp_path, frozenset({"test"}))
+        unlisted_parts(manifest, listing(), tmp_path, frozenset({2}))
     assert [(fault.line, fault.code) for fault in caught.value.faults] == [(3, "cell-missing")]
 
 

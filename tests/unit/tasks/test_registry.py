@@ -11,6 +11,7 @@ from pytest_speval.tasks.registry import TASKS
 from tests.runs import Clip, judged, said
 
 LABELS = ("happy", "sad")
+HEARD = ("emotion", "affect")
 VAD = {"valence": 0.25, "arousal": 0.5, "dominance": 0.75}
 
 
@@ -39,10 +40,10 @@ def test_values_lie_within_the_ranges_of_their_words(task: str) -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_is_found_by_its_own_name(task: str) -> None:
     assert TASKS[task].word.name == task
-    assert TASKS[task].method == "classify"
+    assert (TASKS[task].method == "classify") == (task in HEARD)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", HEARD)
 def test_both_tasks_check_an_emotion_read(task: str) -> None:
     read = EmotionRead("happy", {"happy": 1.0}, Vad(0.25, 0.5, 0.75), latency_ms=2)
     assert TASKS[task].record(read) == ({"label": "happy", "scores": {"happy": 1.0}, "vad": VAD}, 2.0)
