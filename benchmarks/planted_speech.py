@@ -38,7 +38,7 @@ class Clip:
 
 def read(source: Path | io.BytesIO) -> Pcm:
     pcm, rate = soundfile.read(source, dtype="float32")
-    return resampled(pcm if pcm.ndim == 1 else pcm.mean(axis=1), rate, RATE)
+    return resampled(pcm if pcm.ndim == 1 else pcm.mean(axis=1, dtype=np.float32), rate, RATE)
 
 
 def resampled(pcm: Pcm, rate: float, target: float) -> Pcm:
@@ -96,12 +96,12 @@ def _said(*command: str) -> Pcm:
     data = subprocess.run(command, check=True, capture_output=True).stdout
     start = data.index(b"data") + 8  # the header cannot know the length of a stream
     rate = int.from_bytes(data[24:28], "little")
-    pcm = np.frombuffer(data[start : start + (len(data) - start) // 2 * 2], "<i2").astype(np.float32) / 32768
-    return resampled(pcm, rate, RATE)
+    pcm = np.frombuffer(data[start : start + (len(data) - start) // 2 * 2], "<i2").astype(np.float32)
+    return resampled(pcm / np.float32(32768), rate, RATE)
 
 
 def gain(pcm: Pcm, decibels: float) -> Pcm:
-    return np.clip(pcm * np.float32(10 ** (decibels / 20)), -1, 1)
+    return np.asarray(np.clip(pcm * np.float32(10 ** (decibels / 20)), -1, 1))
 
 
 def coded(pcm: Pcm, container: str, subtype: str, rate: int = RATE, **how: Any) -> Pcm:
@@ -119,7 +119,7 @@ def rate_changed(pcm: Pcm, rate: int) -> Pcm:
 def noisy(pcm: Pcm, decibels: float) -> Pcm:
     noise = np.random.default_rng(len(pcm)).standard_normal(len(pcm)).astype(np.float32)
     noise *= np.sqrt(np.mean(pcm**2) / np.mean(noise**2)) * np.float32(10 ** (-decibels / 20))
-    return np.clip(pcm + noise, -1, 1)
+    return np.asarray(np.clip(pcm + noise, -1, 1))
 
 
 def middle(pcm: Pcm, share: float) -> Pcm:
@@ -135,7 +135,7 @@ def telephone(pcm: Pcm) -> Pcm:
     spectrum = np.fft.rfft(pcm)
     hertz = np.fft.rfftfreq(len(pcm), 1 / RATE)
     spectrum *= 1 / np.sqrt(1 + (300 / np.maximum(hertz, 1)) ** 4) / np.sqrt(1 + (hertz / 3400) ** 8)
-    return np.fft.irfft(spectrum, len(pcm)).astype(np.float32)
+    return np.asarray(np.fft.irfft(spectrum, len(pcm)), np.float32)
 
 
 def reverberant(pcm: Pcm) -> Pcm:
@@ -143,7 +143,7 @@ def reverberant(pcm: Pcm) -> Pcm:
     tail = draw.standard_normal(int(0.4 * RATE)) * np.exp(-np.arange(int(0.4 * RATE)) * 6.9 / (0.4 * RATE))
     size = len(pcm) + len(tail)
     wet = np.fft.irfft(np.fft.rfft(pcm, size) * np.fft.rfft(tail, size), size)[: len(pcm)]
-    return (pcm + 0.7 * wet * np.sqrt(np.mean(pcm**2) / np.mean(wet**2))).astype(np.float32)
+    return np.asarray(pcm + 0.7 * wet * np.sqrt(np.mean(pcm**2) / np.mean(wet**2)), np.float32)
 
 
 Change = Callable[[Pcm], Pcm]

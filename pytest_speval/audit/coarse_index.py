@@ -16,14 +16,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_speval.audit.alignment import AUDIBLE_LEVEL
-from pytest_speval.corpus.fingerprint import BANDS, Fingerprint
+from pytest_speval.corpus.fingerprint import AUDIBLE_RANGE, BANDS, FAINTEST, Fingerprint
 
 RADIUS = 48  # of 256 bits: codes so near give a lag
 AGREEMENT = 64  # of 256 bits: codes of one lag may differ by so much on average
 DENSE, SPARSE = 2, 12  # frames of 10 ms between two codes
 LAGS = 3  # of one pair, at most
 _STEPS, _POOLED = 18, 16
+_JOINED = BANDS // _POOLED
 _LEAST_AUDIBLE = 6  # of the 18 steps: all silences have one code
 _WORDS, _BUCKETS = 16, 1 << 16
 _BLOCK = 1 << 20  # pairs of codes compared at once
@@ -75,14 +75,16 @@ def candidates(dense: Sequence[Fingerprint | None], sparse: Sequence[Fingerprint
 def codes(logmel: npt.NDArray[np.uint8], hop: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
     """Codes [n, 4] of the patches that start every `hop` frames (an even number), and whether they are audible."""
     pairs = len(logmel) // 2
-    level = np.maximum(logmel[: 2 * pairs], AUDIBLE_LEVEL) - AUDIBLE_LEVEL
-    cells = level.reshape(pairs, 2, _POOLED, BANDS // _POOLED).sum(axis=(1, 3), dtype=np.float32)
+    level = np.maximum(logmel[: 2 * pairs], FAINTEST) - FAINTEST
+    cells = level.reshape(pairs, 2, _POOLED, _JOINED).sum(axis=(1, 3), dtype=np.float32)
     steps = cells[:-1] + cells[1:]  # 40 ms every 20 ms
     starts = np.arange(0, len(steps) - 2 * _STEPS + 2, hop // 2)
-    places = starts[:, None] + 2 * np.arange(_STEPS)
-    audible = steps.any(axis=1)[places].sum(axis=1) >= _LEAST_AUDIBLE
+    patches = steps[starts[:, None] + 2 * np.arange(_STEPS)]
+    # A quiet sound in a longer file is heard against its neighbourhood, not against the loudest of the file.
+    floor = np.maximum(patches.max(axis=(1, 2), initial=0) - 4 * _JOINED * AUDIBLE_RANGE, 0)[:, None, None]
+    audible = (patches > floor).any(axis=2).sum(axis=1) >= _LEAST_AUDIBLE
     # Sums of integers below 2**24: exact in single precision, in any order.
-    louder = steps[places].reshape(len(starts), _STEPS * _POOLED) @ _halves() > 0
+    louder = np.maximum(patches, floor).reshape(len(starts), _STEPS * _POOLED) @ _halves() > 0
     return np.packbits(louder, axis=1).view(np.uint64), audible
 
 
@@ -146,8 +148,7 @@ def _distances(queries: _Codes, index: _Codes, first: _Int, second: _Int, lag: _
         part, differing = part[both], _differing(queries.bits[query[both]], index.bits[entry[both]])
         total += np.bincount(part, differing, len(total))
         compared += np.bincount(part, minlength=len(total))
-    mean = np.full(len(total), np.inf)
-    return np.divide(total, compared, out=mean, where=compared > 0)
+    return np.where(compared > 0, total / np.maximum(compared, 1), np.inf)
 
 
 def _expanded(counts: _Int) -> Iterator[tuple[_Int, _Int]]:

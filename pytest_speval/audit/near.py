@@ -2,7 +2,8 @@
 
 A coarse index proposes pairs, exact alignment judges them. A pair is a duplicate if its waveforms correlate by 0.75
 or its log-mel bands by 0.955 over at least 1 s; log-mel from 0.80 on is worth a look (another take of the same words,
-reverberation, another speed).
+reverberation, another speed). Where less than 1 s of the overlap is audible, a word in silence, two takes are too much
+alike for that: only waveforms that correlate by 0.90 make a duplicate.
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_speval.audit.alignment import allowed_lags, best_logmel, best_waveform, overlap
+from pytest_speval.audit.alignment import OVERLAP, Fit, allowed_lags, best_logmel, best_waveform
 from pytest_speval.audit.coarse_index import Candidate, candidates
-from pytest_speval.corpus.fingerprint import HOP, RATE, Fingerprint, assessable
+from pytest_speval.corpus.fingerprint import RATE, Fingerprint, assessable
 
+Kind = Literal["duplicate", "look"]
 WAVEFORM = 0.75
+WAVEFORM_OF_LITTLE = 0.90
 LOGMEL = 0.955
 LOOK = 0.80
-_PLAUSIBLE = 0.6  # log-mel; every copy in the benchmark has more, and the waveforms of the others need not be compared
+_PLAUSIBLE = 0.5  # log-mel; every copy in the benchmark has more, and the waveforms of the others need not be compared
 _AROUND = 3  # frames beside a candidate's lag
 
 
@@ -32,7 +35,7 @@ class Match:
 
     evaluated: int
     other: int
-    kind: Literal["duplicate", "look"]
+    kind: Kind
     waveform: float
     logmel: float
     overlap_seconds: float
@@ -81,27 +84,35 @@ def match(
     return best
 
 
+def verdict(waveform: Fit, logmel: Fit) -> Kind | None:
+    """What two sounds with these best fits are to each other; None: nothing."""
+    if waveform.score >= (WAVEFORM if waveform.audible >= OVERLAP else WAVEFORM_OF_LITTLE):
+        return "duplicate"
+    if logmel.score < LOOK or logmel.audible < OVERLAP:
+        return None
+    return "duplicate" if logmel.score >= LOGMEL else "look"
+
+
 def _judged(first: Fingerprint, second: Fingerprint, candidate: Candidate, lag: int) -> Match | None:
     lags = allowed_lags(first, second, range(lag - _AROUND, lag + _AROUND + 1))
     if not lags:
         return None
-    logmel, frames = best_logmel(first, second, lags)
-    if logmel < _PLAUSIBLE:
+    logmel = best_logmel(first, second, lags)
+    if logmel.score < _PLAUSIBLE:
         return None
-    waveform, samples = best_waveform(first, second, lags)
-    duplicate = waveform >= WAVEFORM or logmel >= LOGMEL
-    if not duplicate and logmel < LOOK:
+    waveform = best_waveform(first, second, lags)
+    kind = verdict(waveform, logmel)
+    if kind is None:
         return None
-    shift = samples if waveform >= WAVEFORM else frames * HOP
-    start, stop = overlap(len(first.waveform), len(second.waveform), shift)
+    fit = waveform if waveform.score >= WAVEFORM else logmel
     return Match(
         candidate.first,
         candidate.second,
-        "duplicate" if duplicate else "look",
-        waveform,
-        logmel,
-        (stop - start) / RATE,
-        shift / RATE,
+        kind,
+        waveform.score,
+        logmel.score,
+        fit.overlap / RATE,
+        fit.lag / RATE,
     )
 
 

@@ -24,8 +24,9 @@ HOP = 80  # samples between two frames: 10 ms
 FRAMES_PER_SECOND = RATE // HOP
 BANDS = 32
 SHORTEST = 1.0  # seconds; less speech than that is like other speech by chance
-RANGE_DB = 45  # levels farther under a clip's peak count as silence
-AUDIBLE_LEVEL = 85  # of 255: within 30 dB of the clip's peak
+RANGE_DB = 60  # levels farther under a clip's peak are not told apart
+AUDIBLE_RANGE = 127  # 30 dB in steps of a level: what is farther under the peak is not heard beside it
+FAINTEST = 85  # of 255: 40 dB under the clip's peak
 LEAST_AUDIBLE = 30  # frames: 0.3 s, a word
 VERSION = 1  # of the arrays: raise it with any change to what they hold
 
@@ -40,18 +41,13 @@ class Fingerprint:
     """What is kept of one sound.
 
     `seconds` is the length of the sound. `waveform` is int8 [samples] at 8 kHz, scaled to its own peak.
-    `logmel` is uint8 [frames, 32]: 0 is 45 dB or more under the clip's peak, 255 the peak. Both are all zero where
+    `logmel` is uint8 [frames, 32]: 0 is 60 dB or more under the clip's peak, 255 the peak. Both are all zero where
     nothing between 150 and 3,000 Hz is louder than one step of 16 bits.
     """
 
     seconds: float
     waveform: npt.NDArray[np.int8]
     logmel: npt.NDArray[np.uint8]
-
-    @property
-    def audible(self) -> npt.NDArray[np.bool_]:
-        """Which frames are within 30 dB of the clip's peak in some band."""
-        return np.asarray(self.logmel.max(axis=1) >= AUDIBLE_LEVEL)
 
 
 def fingerprint(pcm: npt.NDArray[np.float32], rate: int) -> Fingerprint:
@@ -68,7 +64,13 @@ def fingerprint(pcm: npt.NDArray[np.float32], rate: int) -> Fingerprint:
 
 def assessable(found: Fingerprint) -> bool:
     """Say whether a copy of the sound can be told from other speech: 1 s long, and 0.3 s of it audible."""
-    return found.seconds >= SHORTEST and int(found.audible.sum()) >= LEAST_AUDIBLE
+    return found.seconds >= SHORTEST and int(audible(found.logmel).sum()) >= LEAST_AUDIBLE
+
+
+def audible(logmel: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Which frames of a stretch of sound are within 30 dB of its peak in some band, and 40 dB of the clip's."""
+    highest = logmel.max(axis=1)
+    return np.asarray(highest >= max(int(highest.max(initial=0)) - AUDIBLE_RANGE, FAINTEST))
 
 
 def _resampled(pcm: npt.NDArray[np.float32], rate: int) -> npt.NDArray[np.float32]:

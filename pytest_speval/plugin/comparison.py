@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from pytest_speval.audit.checks import CheckRule, checks_in_force, nothing_to_compare
 from pytest_speval.audit.digests import with_digests
 from pytest_speval.audit.finding import Audit
 from pytest_speval.audit.health import Health
 from pytest_speval.audit.identity import identity_findings
+from pytest_speval.audit.likeness import audit_near
 from pytest_speval.audit.overlap import Parts, audit_duplicates, audit_overlap
-from pytest_speval.corpus.clips import Clips
 from pytest_speval.corpus.inventory import read_inventory
 from pytest_speval.corpus.part import Part
 from pytest_speval.corpus.roles import Cell
@@ -63,8 +64,11 @@ def with_inventories(suite: Suite, staged: Staged, environ: Mapping[str, str]) -
     return replace(staged, inventories=tuple(parts))
 
 
-def compare(suite: Suite, staged: Staged, health: Health) -> tuple[Audit, list[Audit]]:
-    """The audit of the corpus with what its keys show, and an audit for each check in force."""
+def compare(suite: Suite, staged: Staged, health: Health, store: Path | None) -> tuple[Audit, list[Audit]]:
+    """The audit of the corpus with what its keys show, and an audit for each check in force.
+
+    `store` is a folder that keeps what was heard of other parts.
+    """
     section, rules = suite.keys.audit, rules_of(suite, staged)
     named = {rule.name for rule in rules if rule.named}
     unavailable = tuple(name for name, said in section.against.items() if said == "unavailable")
@@ -72,11 +76,11 @@ def compare(suite: Suite, staged: Staged, health: Health) -> tuple[Audit, list[A
     found = [with_digests(part, named) for part in (*staged.unlisted, *staged.inventories)]
     others = [part for part, _ in found[: len(staged.unlisted)]]
     parts = Parts(
-        evaluated=_listed_parts(staged.clips, health, evaluated=True),
+        evaluated=_listed_parts(staged, health, evaluated=True),
         unlisted=tuple(part for part in others if part.name not in listed),
         rest=(
             *(part for part in others if part.name in listed),
-            *_listed_parts(staged.clips, health, evaluated=False),
+            *_listed_parts(staged, health, evaluated=False),
         ),
         inventories=tuple(part for part, _ in found[len(staged.unlisted) :]),
         unavailable=unavailable,
@@ -85,7 +89,10 @@ def compare(suite: Suite, staged: Staged, health: Health) -> tuple[Audit, list[A
     more = [finding for _, findings in found for finding in findings] + identity_findings(parts.whole)
     corpus = replace(corpus, findings=(*corpus.findings, *more))
     quarantine = section.unknown_speakers == "quarantine"
-    audits = [audit_overlap(rule, parts, quarantine=quarantine) for rule in rules if rule.name != "near"]
+    audits = [
+        audit_near(rule, parts, store) if rule.name == "near" else audit_overlap(rule, parts, quarantine=quarantine)
+        for rule in rules
+    ]
     if section.duplicates == "forbid":
         audits.append(audit_duplicates(parts))
     return corpus, audits
@@ -97,9 +104,9 @@ def _has_others(suite: Suite, staged: Staged) -> bool:
     return apart or bool(suite.keys.audit.against) or len(listed) > 1
 
 
-def _listed_parts(clips: Clips, health: Health, *, evaluated: bool) -> tuple[Part, ...]:
+def _listed_parts(staged: Staged, health: Health, *, evaluated: bool) -> tuple[Part, ...]:
     """The planned clips, or those that a rule leaves out, by split, with the digests of the sound that was heard."""
-    by_split: dict[str, list[int]] = {}
+    clips, by_split = staged.clips, dict[str, list[int]]()
     for place, split in enumerate(clips.splits):
         if (health.excluded[place] is None) == evaluated:
             by_split.setdefault(split, []).append(place)
@@ -113,6 +120,8 @@ def _listed_parts(clips: Clips, health: Health, *, evaluated: bool) -> tuple[Par
             [clips.name(place) for place in places],
             [clips.lines[place] for place in places],
             {role: _some(cells, places) for role, cells in columns.items()},
+            None if clips.audio is None else [clips.audio[place] or None for place in places],
+            staged.root,
         )
         for name, places in sorted(by_split.items())
     )

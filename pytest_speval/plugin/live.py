@@ -33,6 +33,8 @@ CODES = {
     "model-changed": "A file of the model changed while its clips were asked.",
     "question-differs": "Stored evidence answers another question than the one that is asked now.",
 }
+FINGERPRINTS = ".fingerprints"
+"""The folder beside the ledger that keeps what was heard of sound that clips are held against."""
 
 
 class LiveRun(Run):
@@ -74,7 +76,8 @@ class LiveRun(Run):
         """The audited plan, made once; None where the corpus is not there, or an interrupt came between."""
         if not self._begun and isinstance(self.staged, Staged):
             self._begun = True
-            self._prepared = prepare(self.subject, self.staged, self._environ)
+            store = self._ledger.parent / FINGERPRINTS
+            self._prepared = prepare(self.subject, self.staged, self._environ, store)
         return self._prepared
 
     @cached_property

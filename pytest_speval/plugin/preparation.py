@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from pytest_speval.adapters.base import Recorded, Roll
@@ -39,13 +40,13 @@ class Prepared:
     hearing: Hearing
 
 
-def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str]) -> Prepared:
-    """Audit the corpus and the adapter, and write down what is asked."""
+def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str], store: Path | None) -> Prepared:
+    """Audit the corpus and the adapter, and write down what is asked; `store` keeps what was heard of other sound."""
     adapter, unbuilt = _build(subject, staged.clips, environ)
     rate = getattr(adapter, "sample_rate", None)
     keys = subject.suite.keys
     bound = contract(keys.corpus.audio, rate) if staged.clips.audio is not None else None
-    health, (corpus, *others) = vet(subject.suite, staged, bound, environ)
+    health, (corpus, *others) = vet(subject.suite, staged, bound, environ, store)
     hearing = Hearing(staged.root, staged.clips.audio, bound, health.bytes_sha256)
     if unbuilt is None:
         once = bool(getattr(adapter, "billable", False)) or subject.once(billable=False)

@@ -53,7 +53,7 @@ def require_readable(suite: Suite, shown: Callable[[Path], str]) -> None:
 
 
 def vet(
-    suite: Suite, staged: Staged, contract: Contract | None, environ: Mapping[str, str]
+    suite: Suite, staged: Staged, contract: Contract | None, environ: Mapping[str, str], store: Path | None
 ) -> tuple[Health, tuple[Audit, ...]]:
     """The health of the clips, with those that a selection leaves out excluded, and all audits about clips alone."""
     keys, clips = suite.keys, staged.clips
@@ -66,7 +66,7 @@ def vet(
     if readiness_in_force(exists=has_readiness(suite), section=section, claim=claim):
         said = load_readiness(file, file.name) if has_readiness(suite) else None
         audits.append(audit_readiness(said, file, section, claim, environ))
-    corpus, comparisons = compare(suite, staged, health)
+    corpus, comparisons = compare(suite, staged, health, store)
     return health, (corpus, *audits, *comparisons)
 
 

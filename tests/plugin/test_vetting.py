@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import soundfile
 
 from tests.plugin.conftest import Project, timeless
 
@@ -272,3 +274,20 @@ def test_a_claim_is_narrowed_by_itself_and_never_raised_afterwards(project: Proj
     found = project.document()
     assert (found["claim"]["level"], found["claimSupported"]) == ("listener-labelled", "diagnostic")
     assert any(note.startswith("Narrowed claim: listener-labelled declared") for note in found["notes"])
+
+
+def test_a_near_copy_in_an_inventory_stops_the_suite(project: Project, distributed: tuple[str, ...]) -> None:
+    voices = sorted((Path(__file__).parents[2] / "fixtures/prosody/clips").glob("*.flac"))[:3]
+    project.write(["yes"] * 3)
+    for place, voice in enumerate(voices):
+        shutil.copy(voice, project.path / f"{place}.wav")
+    manifest(project, [[f"c{n}", f"{n}.wav", "test", f"S{n}", "yes"] for n in range(3)])
+    (project.path / "seen").mkdir()
+    sound, rate = soundfile.read(voices[2], dtype="float32")
+    soundfile.write(project.path / "seen/x.flac", 0.5 * sound[800:], rate)
+    project.path.joinpath("seen/train.csv").write_text("id,audio\nx,x.flac\n")
+    suite(project, "audit: {near: disjoint, speakers: unchecked, against: {training: ../seen/train.csv}}")
+    run = project.run(*distributed)
+    assert run.ret == 6
+    assert project.calls == []
+    run.stdout.fnmatch_lines(["error: 1 of 3 clips of test are copies of sound in training (test/c2) [[]near-copies[]]"])
