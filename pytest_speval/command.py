@@ -49,6 +49,10 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--key", type=Path, metavar="PUB.pem", help="the public key that must have signed")
     verify.add_argument("--audio", type=Path, metavar="ROOT", help="hold the sound below this folder against the plan")
     verify.set_defaults(act=_verify)
+    bless = acts.add_parser("bless", help="keep the evidence of a finished run as a baseline for later ones")
+    bless.add_argument("run", type=Path, metavar="RUN", help="the run folder")
+    bless.add_argument("folder", type=Path, metavar="FOLDER", help="where the baseline is kept: baselines/meld")
+    bless.set_defaults(act=_bless)
     readiness = acts.add_parser("readiness", help="write the template of a suite's readiness file, to be filled in")
     readiness.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     readiness.set_defaults(act=_readiness)
@@ -154,6 +158,12 @@ def _verify(asked: argparse.Namespace) -> int:
             sys.stdout.write(f"  {'' if found.severity == 'error' else 'note: '}{found}\n")
         status = FAULTY if errors else status
     return status
+
+
+def _bless(asked: argparse.Namespace) -> int:
+    from pytest_speval.plugin.blessing import bless
+
+    return bless(asked.run, asked.folder)
 
 
 def _schema(asked: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ be judged, and why; it can be neither passed nor waived.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
 
@@ -35,7 +35,8 @@ class Verdict:
     """What a gate says of a run.
 
     `margin` is the distance to the limit, negative on the wrong side. `flips` is how many clips would have to change
-    to turn it. `waived` quotes a waiver in force; `lapsed` one that has expired.
+    to turn it. `waived` quotes a waiver in force; `lapsed` one that has expired. `p` is how often the difference from a
+    baseline missed the limit, `p_adjusted` the same after the correction of its group.
     """
 
     rule: GateRule
@@ -46,6 +47,8 @@ class Verdict:
     flips: int | None = None
     waived: str | None = None
     lapsed: str | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
 
     @property
     def blocks(self) -> bool:
@@ -72,6 +75,21 @@ class Verdict:
             "level": self.rule.level,
             "owner": self.rule.owner,
             "why": self.rule.why,
+            **self._compared(),
+        }
+
+    def _compared(self) -> dict[str, Any]:
+        """What only a gate on a baseline has; its `value`, `min` and `max` are those of the difference."""
+        against = self.rule.against
+        if against is None:
+            return {}
+        return {
+            "baseline": against.sha256,
+            "max_drop": against.max_drop,
+            "min_gain": against.min_gain,
+            "correction_group": against.correction_group,
+            "p": self.p,
+            "p_adjusted": self.p_adjusted,
         }
 
 
@@ -94,6 +112,17 @@ def judge_gate(rule: GateRule, estimates: Mapping[str, Estimate], standing: Stan
         waived=waived,
         lapsed=lapsed,
     )
+
+
+def correct(verdict: Verdict, p: float, adjusted: float, allowed: float, on: date) -> Verdict:
+    """A verdict with its p-values; a pass that the correction of its group does not bear out is none."""
+    verdict = replace(verdict, p=p, p_adjusted=adjusted)
+    if verdict.verdict != "pass" or adjusted <= allowed:
+        return verdict
+    group, rule = verdict.rule.against and verdict.rule.against.correction_group, verdict.rule
+    reason = f"{judged(rule, verdict.value or 0.0)}, yet p {adjusted:.4g} in the group {group}, above {allowed:.4g}"
+    waived, lapsed = (None, None) if rule.waiver is None else _waived(rule.waiver, on)
+    return replace(verdict, verdict="fail", reason=reason, waived=waived, lapsed=lapsed)
 
 
 def _judged_value(rule: GateRule, estimate: Estimate) -> tuple[float | None, str | None]:
@@ -125,10 +154,11 @@ def _waived(waiver: Waiver, on: date) -> tuple[str | None, str | None]:
 
 def judged(rule: GateRule, value: float) -> str:
     """`macro_f1 (low bound) 0.69659 < 0.7`: which number was held against which limit."""
+    change = "" if rule.against is None else " change"
     bound = "" if rule.bound == "point" else f" ({rule.bound} bound)"
     holds = rule.holds(value)
     sign = (">=" if holds else "<") if rule.min is not None else ("<=" if holds else ">")
-    return f"{rule.metric}{bound} {f' {sign} '.join(told_apart(value, rule.limit))}"
+    return f"{rule.metric}{change}{bound} {f' {sign} '.join(told_apart(value, rule.limit))}"
 
 
 def told_apart(one: float, other: float) -> tuple[str, str]:

@@ -1,15 +1,11 @@
 """Hypothesis strategies for corpora with a known leak, and for corpora with none, to test a pipeline of one's own.
 
     from hypothesis import given
-    from pytest_speval.strategies import PlantedManifest, clean_manifests, leaky_manifests
+    from pytest_speval.strategies import PlantedManifest, leaky_manifests
 
     @given(leaky_manifests("speakers"))
     def test_my_splitter_notices_a_shared_speaker(corpus: PlantedManifest) -> None:
         assert my_check(corpus.rows) == [corpus.planted.keys[0]]
-
-    @given(clean_manifests())
-    def test_my_splitter_accuses_no_one(corpus: PlantedManifest) -> None:
-        assert my_check(corpus.rows) == []
 
 Needs `pytest-speval[strategies]`.
 """

@@ -8,15 +8,19 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from pytest_speval.audit.finding import Audit
+from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.corpus.labels import LabelRules
+from pytest_speval.corpus.text import TextRules, text_rules
 from pytest_speval.evidence.ending import UNATTEMPTED, UNKNOWN, Ending
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.judge.bench import Bench
+from pytest_speval.judge.group import SmallGroups
 from pytest_speval.judge.judgement import judge
 from pytest_speval.judge.result import Result
 from pytest_speval.judge.sample import IntervalRule
 from pytest_speval.reports.document import Times
 from pytest_speval.suite.gate import GateRule, Place, Waiver
+from pytest_speval.suite.text_keys import Text
 from pytest_speval.tasks.base import Rules
 from pytest_speval.tasks.registry import TASKS
 
@@ -108,17 +112,27 @@ def judged(
     rules: Mapping[str, Any] | None = None,
     partial: bool = False,
     label_rules: LabelRules | None = None,
+    text: TextRules | None = None,
+    cohorts: Sequence[CohortRule] = (),
+    small_groups: SmallGroups | None = None,
     **question: Any,
 ) -> Result:
     """The result of a run of these clips."""
     scored = label_rules or LabelRules(tuple(labels), absent=absent)
     bench = Bench(
-        scoring=Rules(scored if task == "emotion" else None, ranges or {}, missing),  # type: ignore[arg-type]
+        scoring=Rules(
+            scored if task == "emotion" else None,
+            ranges or {},
+            missing,  # type: ignore[arg-type]
+            text or text_rules(Text()),
+        ),
         interval=interval or IntervalRule(replicates=100),
         headline=headline or TASKS[task].word.headline,
         max_failed=max_failed,
         gates=tuple(gates),
         on=TODAY,
+        cohorts=tuple(cohorts),
+        small_groups=small_groups,
     )
     plan = Plan("voice", question_of(clips, task=task, **question), rules or {}, {"pytest-speval": "0"})
     endings = [clip.ending for clip in clips if clip.excluded is None]

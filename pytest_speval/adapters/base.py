@@ -74,6 +74,18 @@ class EmotionRead:
 
 
 @dataclass(frozen=True, slots=True)
+class Transcript:
+    """One answer to what is said in a clip; where nothing is heard the text is empty, and that is an answer.
+
+    `latency_ms` is the adapter's own figure and is only reported.
+    """
+
+    text: str
+    latency_ms: float | None = None
+    response: Response | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Identity:
     """Which model answers: enters the question a run asks.
 

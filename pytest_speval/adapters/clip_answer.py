@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from pytest_speval.adapters.base import ClipRequest, EmotionRead, Response, Usage, Vad
+from pytest_speval.adapters.base import ClipRequest, EmotionRead, Response, Transcript, Usage, Vad
 from pytest_speval.adapters.process import shown
 from pytest_speval.errors import AnswerFault
 
@@ -79,6 +79,12 @@ def _emotion(said: Mapping[str, Any], latency_ms: float | None, response: Respon
     return EmotionRead(said.get("label"), said.get("scores"), vad, latency_ms, response)
 
 
+def _transcript(said: Mapping[str, Any], latency_ms: float | None, response: Response | None) -> Transcript:
+    if "text" not in said:
+        raise AnswerFault("invalid-answer", 'the answer has no text; where nothing is heard it is ""')
+    return Transcript(said["text"], latency_ms, response)
+
+
 def _response(said: Mapping[str, Any]) -> Response | None:
     if not said.keys() & (BESIDE - {"latency_ms"}):
         return None
@@ -102,5 +108,8 @@ def _usage(said: object) -> Usage | None:
     return Usage(**said)
 
 
-FORMS: Mapping[str, Form] = {"classify": Form(frozenset({"label", "scores", "vad"}), _emotion)}
+FORMS: Mapping[str, Form] = {
+    "classify": Form(frozenset({"label", "scores", "vad"}), _emotion),
+    "transcribe": Form(frozenset({"text"}), _transcript),
+}
 """The task's method -> the form of an answer to it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_speval.adapters.base import EmotionRead, Identity, Roll, Vad
+from pytest_speval.adapters.base import EmotionRead, Identity, Roll, Transcript, Vad
 from pytest_speval.corpus.manifest import Format, Manifest, read_manifest
 from pytest_speval.corpus.projections import AXES
 from pytest_speval.errors import AdapterFault, AnswerFault, FaultyFile
@@ -21,14 +21,22 @@ CODES = {
 }
 
 
+Answer = EmotionRead | Transcript | AnswerFault
+
+
 class PredictionColumns(BaseModel):
-    """Which column of the file holds what; by default each has its own name."""
+    """Which column of the file holds what; by default each has its own name.
+
+    Answers are transcripts where `text` is named, or where the file has a column of its name and none for a label,
+    axes or scores.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     id: str = "id"
     split: str = "split"
     label: str = "label"
+    text: str = "text"
     valence: str = "valence"
     arousal: str = "arousal"
     dominance: str = "dominance"
@@ -50,7 +58,7 @@ class Predictions:
     def __init__(self, file: Path, columns: PredictionColumns | None = None) -> None:
         self._file = file
         self._columns = columns or PredictionColumns()
-        self._answers: dict[tuple[str | None, str], EmotionRead | AnswerFault] = {}
+        self._answers: dict[tuple[str | None, str], Answer] = {}
         self._by_id = False
 
     def identity(self) -> Identity:
@@ -61,15 +69,15 @@ class Predictions:
         """Read the file; raises `AdapterFault` where it cannot serve."""
         if not self._file.is_file():
             raise AdapterFault("predictions-unusable", f"no file {self._file}: it should hold the recorded answers")
-        keys = (self._columns.id, self._columns.split)
+        keys = (self._columns.id, self._columns.split, self._columns.text)
         try:
-            table = read_manifest(self._file, self._file.name, Format(na=()), texts=keys, empty=True)
+            table = read_manifest(self._file, self._file.name, Format(na=()), texts=keys, blank=keys[2:], empty=True)
         except FaultyFile as fault:
             raise AdapterFault("predictions-unusable", str(fault)) from fault
         self._by_id = not table.has(self._columns.split)
         self._answers = self._read(table)
 
-    def recall(self, split: str, id: str) -> EmotionRead:  # noqa: A002
+    def recall(self, split: str, id: str) -> EmotionRead | Transcript:  # noqa: A002
         """The recorded answer for one clip."""
         answer = self._answers.get((None if self._by_id else split, id))
         if answer is None:
@@ -99,7 +107,7 @@ class Predictions:
             found = f"{self._file.name} has no column `{self._columns.split}`, yet `{twice[0]}` is in several splits"
             raise AdapterFault("predictions-ambiguous", found)
 
-    def _read(self, table: Manifest) -> dict[tuple[str | None, str], EmotionRead | AnswerFault]:
+    def _read(self, table: Manifest) -> dict[tuple[str | None, str], Answer]:
         if not table.rows:
             return {}
         self._check_columns(table)
@@ -127,7 +135,7 @@ class Predictions:
             *self._columns.scores.values(),
         ]
         missing = [name for name in wanted if not table.has(name)]
-        if not missing and not any(map(table.has, answers)):
+        if not missing and not any(map(table.has, [*answers, self._columns.text])):
             missing = [self._columns.label]
         if missing:
             raise AdapterFault(
@@ -135,7 +143,9 @@ class Predictions:
                 f"{self._file.name} has no column `{missing[0]}`; its columns are {', '.join(table.names)}",
             )
 
-    def _reads(self, table: Manifest) -> list[EmotionRead | AnswerFault]:
+    def _reads(self, table: Manifest) -> list[Answer]:
+        if self._transcribed(table):
+            return [_transcript(text) for text in table.column(self._columns.text)]
         labels = table.column(self._columns.label) if table.has(self._columns.label) else [None] * len(table.rows)
         axes = [table.column(name) for axis in AXES if table.has(name := getattr(self._columns, axis))]
         scores = {label: table.column(name) for label, name in self._columns.scores.items()}
@@ -145,6 +155,15 @@ class Predictions:
             _read(label, [cells[row] for cells in axes], {name: cells[row] for name, cells in scores.items()})
             for row, label in enumerate(labels)
         ]
+
+    def _transcribed(self, table: Manifest) -> bool:
+        columns = self._columns
+        others = (columns.label, *(getattr(columns, axis) for axis in AXES), *columns.scores.values())
+        return table.has(columns.text) and ("text" in columns.model_fields_set or not any(map(table.has, others)))
+
+
+def _transcript(text: str | None) -> Transcript | AnswerFault:
+    return AnswerFault("no-answer", "the row has no text") if text is None else Transcript(text)
 
 
 def _read(label: str | None, axes: Sequence[str | None], scores: Mapping[str, str | None]) -> EmotionRead | AnswerFault:

@@ -203,7 +203,7 @@ def _conformance(adapter: Any, request: Request) -> list[Finding]:
 
 
 def _alike(one: Any, other: Any) -> bool:
-    if getattr(one, "label", None) != getattr(other, "label", None):
+    if any(getattr(one, name, None) != getattr(other, name, None) for name in ("label", "text")):
         return False
     left, right = _numbers(one), _numbers(other)
     return left.keys() == right.keys() and all(abs(left[key] - right[key]) <= TOLERANCE for key in left)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_speval.audit.finding import Finding
+from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.corpus.part import Part
 from pytest_speval.corpus.roles import Cell
 
@@ -17,22 +18,26 @@ CODES = {
 SHOWN = 5
 
 
-def identity_findings(parts: Sequence[Part]) -> list[Finding]:
+def identity_findings(parts: Sequence[Part], cohorts: Mapping[str, CohortRule]) -> list[Finding]:
     """Look for keys that contradict each other, over all parts; nothing is corrected."""
-    return [*_cohorts(parts), *_recordings(parts), *_rows(parts)]
+    return [*_cohorts(parts, cohorts), *_recordings(parts), *_rows(parts)]
 
 
-def _cohorts(parts: Sequence[Part]) -> Iterator[Finding]:
-    roles = sorted({role for part in parts for role in part.cells if role.startswith("cohort.")})
-    for role in roles:
-        said, clips = _gathered(parts, "speaker", role)
-        unlike = {key: cells for key, cells in said.items() if len(cells) > 1}
+def _cohorts(parts: Sequence[Part], cohorts: Mapping[str, CohortRule]) -> Iterator[Finding]:
+    for name, rule in sorted(cohorts.items()):
+        cells, clips = _gathered(parts, "speaker", f"cohort.{name}")
+        said = {key: {_named(rule, cell) for cell in found} for key, found in cells.items()}
+        unlike = {key: groups for key, groups in said.items() if len(groups) > 1}
         if unlike:
-            name = role.removeprefix("cohort.")
             told = f"{len(unlike):,} speakers have rows with different cohorts {name}: {_shown(unlike)}"
             yield Finding(
                 "notice", "cohorts-differ", told, tuple(clip for key in unlike for clip in sorted(clips[key]))
             )
+
+
+def _named(rule: CohortRule, cell: Cell) -> Cell:
+    """The groups of a cell, whatever their order in it; None where it names none."""
+    return tuple(group.value for group in rule.groups(cell) if group.value is not None) or None
 
 
 def _rows(parts: Sequence[Part]) -> Iterator[Finding]:

@@ -55,7 +55,7 @@ class CohortRule:
         names = sorted({part for part in parts if part and part not in self.missing})
         if names:
             return tuple(map(Group, names))
-        why = next((self.missing[part] for part in parts if part in self.missing), None)
+        why = next((self.missing[part] for part in parts if part and part in self.missing), None)
         return (Group(None, why or self.missing.get("", UNAVAILABLE)),)
 
     def _parts(self, cell: Cell) -> tuple[str, ...]:

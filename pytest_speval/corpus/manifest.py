@@ -100,13 +100,15 @@ def read_manifest(
     numeric: Iterable[str] = (),
     texts: Collection[str] | None = None,
     lists: Collection[str] = (),
+    blank: Collection[str] = (),
     empty: bool = False,
 ) -> Manifest:
     """Read a manifest whole.
 
     `numeric` names the columns in which JSON Lines and Parquet may hold numbers, `texts` those that must hold strings
-    (None: all others), `lists` those in which a list of strings may stand too. Whatever else these files hold is kept
-    as its JSON text. `empty` allows a file without rows. Raises `FaultyFile` with every fault found.
+    (None: all others), `lists` those in which a list of strings may stand too, `blank` those in which `""` is a text.
+    Whatever else these files hold is kept as its JSON text. `empty` allows a file without rows. Raises `FaultyFile`
+    with every fault found.
     """
     readers: dict[str, Callable[..., Manifest]] = {
         ".csv": _delimited,
@@ -127,7 +129,7 @@ def read_manifest(
     if sha256 is not None and digest != sha256:
         raise FaultyFile([Fault(shown_as, 0, 0, "manifest-changed", f"SHA-256 is {digest}, the suite pins {sha256}")])
     form = replace(form, delimiter=form.delimiter or ("\t" if path.suffix == ".tsv" else ","))
-    manifest = reader(data, digest, shown_as, form, records.Wanted(frozenset(numeric), texts, frozenset(lists)))
+    manifest = reader(data, digest, shown_as, form, records.Wanted(frozenset(numeric), texts, frozenset(lists), blank))
     _check_columns(manifest, empty)
     return manifest
 

@@ -1,7 +1,7 @@
 """Records of JSON Lines and Parquet as rows of strings.
 
 Null is a missing cell. Where a string is wanted, `""` and every other type are errors; a number stays as it is written.
-Where several strings may stand in a cell, a list of them is a tuple here.
+Where several strings may stand in a cell, a list of them is a tuple here: each once, in their order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ Cell = str | None | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which columns may hold numbers, which must hold strings (None: all others), and which may hold lists of strings.
+    """Which columns may hold numbers, which must hold strings (None: all others), which may hold lists of strings, and
+    in which of those that must hold strings `""` is a text.
 
     What stands in any other column is kept as its JSON text.
     """
@@ -32,6 +33,7 @@ class Wanted:
     numeric: Container[str]
     texts: Container[str] | None
     lists: Container[str] = field(default_factory=frozenset)
+    blank: Container[str] = field(default_factory=frozenset)
 
     def text(self, name: str) -> bool:
         """Say whether a column must hold strings."""
@@ -113,14 +115,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _cell(shown_as: str, line: int, name: str, value: Any, wanted: Wanted, faults: list[Fault]) -> Cell:
     number = isinstance(value, _Literal)
-    if value is None or (isinstance(value, str) and value and not number):
+    if value is None or (isinstance(value, str) and (value or name in wanted.blank) and not number):
         return value
     if number and name in wanted.numeric:
         return str(value)
     shown = _shown(value)
     if isinstance(value, list) and name in wanted.lists:
         if all(isinstance(item, str) and item and not isinstance(item, _Literal) for item in value):
-            return tuple(value)
+            return tuple(sorted(set(value)))
         message = f"`{name}` is {shown} where a string or a flat list of strings is wanted"
     elif name in wanted.numeric:
         message = f"`{name}` is {shown} where a number is wanted"

@@ -17,22 +17,25 @@ from pytest_speval.corpus.part import Part, unlisted_parts
 from pytest_speval.corpus.poll import form_of, pollster
 from pytest_speval.corpus.projections import AXES, NAMED, AxesProjection, NameProjection, Projection, Term
 from pytest_speval.corpus.roles import Cell
+from pytest_speval.corpus.transcripts import require_transcripts
 from pytest_speval.errors import AudioFault, Fault, FaultyFile
 from pytest_speval.suite.corpus_keys import AudioContract, Cohort, Columns, Constant, Corpus
 from pytest_speval.suite.keys import AxesProjection as AxesKeys
 from pytest_speval.suite.keys import Labels
 from pytest_speval.suite.suite import Suite
+from pytest_speval.suite.text_check import transcribed
 from pytest_speval.suite.variables import expand, variables
 from pytest_speval.suite.vocabulary import TaskWord
 
 CODES = {
     "not-staged": "A variable that says where a corpus lies is unset.",
     "root-missing": "The folder that `corpus.root` names does not exist.",
+    "sampling-missing": "Clips are tried several times, and the suite does not say why.",
     "absent-undeclared": "A label of the set has no reference, and the suite does not say how it counts.",
 }
 BY_NAME = (
     *("id", "audio", "text", "transcript", "label", "split", "speaker", "session", "family", "source"),
-    *("seconds", "bytes_sha256", "samples_sha256", "outcome"),
+    *("seconds", "bytes_sha256", "samples_sha256", "outcome", "attempt"),
 )
 """Roles that take the column of their own name, where the suite names none."""
 
@@ -79,6 +82,9 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
     if "id" not in chosen.roles:
         message = "no column `id`: name one in `corpus.columns.id`, or several in `id_from`"
         raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
+    if "attempt" in chosen.roles and keys.sampling is None:
+        message = f"the column `{chosen.roles['attempt'][0]}` counts attempts: say why in `corpus.sampling`"
+        raise FaultyFile([Fault(entry, 0, 0, "sampling-missing", message)])
     for group in task.required:
         if not any(role in given for role in group):
             message = f"the task {task.name} needs a column for {' or '.join(group)}: see `corpus.columns`"
@@ -88,6 +94,8 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
     clips = list_clips(manifest, chosen, rules, needed, lambda name: resolve_entry(root, name), poll)
     if "outcome" in needed:
         require_outcomes(clips, entry)
+    if transcribed(task):
+        require_transcripts(suite.keys.text, clips.cells["transcript"], clips.planned, entry, clips.lines)
     if rules is not None:
         _require_rule_for_absent(rules, clips.cells["label"], clips.planned, entry)
     rest = unlisted_parts(manifest, chosen, root, frozenset(clips.lines)) if keys.where else ()
@@ -105,6 +113,7 @@ def read(path: Path, shown_as: str, keys: Corpus, environ: Mapping[str, str]) ->
         numeric=numeric_columns(asked),
         texts=text_columns(asked),
         lists=list_columns(asked),
+        blank=asked.roles.get("transcript", ()),
     )
 
 
@@ -156,6 +165,8 @@ def listing(keys: Corpus, names: tuple[str, ...], environ: Mapping[str, str]) ->
         rival = {"id": keys.columns.id_from, "audio": template, "split": keys.columns.split}.get(role)
         if role not in roles and rival is None and role in names:
             roles[role] = (role,)
+    if "attempt" in roles and "id" in roles:
+        roles["id"] += roles["attempt"]  # each attempt is a clip of its own
     split = keys.columns.split
     axes = {axis: found for axis in AXES if (found := getattr(keys.columns, axis)) is not None}
     return Listing(

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 LIBRARIES = ("pytest-speval", "numpy", "onnxruntime", "soundfile", "soxr")
-SCORER = ("scoring", "corpus/labels.py", "corpus/projections.py", "tasks", "judge", "gates.py")
+SCORER = ("scoring", "corpus/labels.py", "corpus/projections.py", "corpus/text.py", "tasks", "judge", "gates.py")
 """Where the code lies that turns answers into verdicts."""
 
 

@@ -9,12 +9,15 @@ from typing import Any
 
 import orjson
 
+from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.corpus.projections import AXES
 from pytest_speval.corpus.staging import label_rules
+from pytest_speval.corpus.text import recorded_rules
 from pytest_speval.evidence.canonical import canonical, value_of
 from pytest_speval.evidence.plan import Plan
+from pytest_speval.judge.group import SmallGroups
 from pytest_speval.judge.sample import IntervalRule
-from pytest_speval.suite.gate import GateRule, Place, Waiver
+from pytest_speval.suite.gate import Against, GateRule, Place, Waiver
 from pytest_speval.suite.keys import Labels, Score
 from pytest_speval.tasks.base import Rules, Task
 
@@ -31,6 +34,8 @@ class Bench:
     max_failed: int
     gates: tuple[GateRule, ...]
     on: date
+    cohorts: tuple[CohortRule, ...] = ()
+    small_groups: SmallGroups | None = None
 
     @classmethod
     def of(cls, plan: Plan, task: Task, on: date) -> Bench:
@@ -39,16 +44,22 @@ class Bench:
         labels = Labels.model_validate_json(_text(rules["labels"])) if "labels" in rules else None
         score = Score.model_validate_json(_text(rules["score"]))
         ranges = {axis: (low, high) for axis in AXES if axis in columns for low, high in [columns[axis]["range"]]}
+        text = recorded_rules(rules["text"]) if "text" in rules else None
+        first = task.word.headline if text is None else text.metric(task.word.headline)
         unit = score.interval
         return cls(
-            scoring=Rules(label_rules(labels), ranges, rules["run"]["missing"]),
+            scoring=Rules(label_rules(labels), ranges, rules["run"]["missing"], text),
             interval=IntervalRule(
                 unit.unit, unit.replicates, unit.seed, unit.level, unit.null_unit, score.few_clusters
             ),
-            headline=score.headline or task.word.headline,
+            headline=score.headline or first,
             max_failed=rules["run"]["max_failed"],
             gates=tuple(_gate(plan.suite, record) for record in rules["gates"]),
             on=on,
+            cohorts=tuple(_cohort(name, columns["cohorts"][name]) for name in score.cohorts or ()),
+            small_groups=None
+            if score.small_groups is None
+            else SmallGroups(score.small_groups.min_clips, score.small_groups.min_speakers),
         )
 
 
@@ -64,6 +75,13 @@ def _text(section: Mapping[str, Any]) -> bytes:
     return orjson.dumps(section)
 
 
+def _cohort(name: str, said: str | Mapping[str, Any]) -> CohortRule:
+    if isinstance(said, str):
+        return CohortRule(name)
+    told = {key: said.get(key) for key in ("separator", "source", "version")}
+    return CohortRule(name, missing=said.get("missing", {}), **told)
+
+
 def _gate(suite: str, record: Mapping[str, Any]) -> GateRule:
     limits: dict[str, Any] = {name: None if record[name] is None else float(record[name]) for name in ("min", "max")}
     waiver = None
@@ -72,4 +90,12 @@ def _gate(suite: str, record: Mapping[str, Any]) -> GateRule:
         until = None if said["until"] is None else date.fromisoformat(said["until"])
         waiver = Waiver(said["reason"], said["owner"], until, IN_PLAN)
     told = {name: record[name] for name in ("id", "metric", "bound", "why", "owner", "level")}
-    return GateRule(suite=suite, place=IN_PLAN, waiver=waiver, **limits, **told)
+    return GateRule(suite=suite, place=IN_PLAN, waiver=waiver, against=_against(record), **limits, **told)
+
+
+def _against(record: Mapping[str, Any]) -> Against | None:
+    if "baseline" not in record:
+        return None
+    drop, gain = (None if record[name] is None else float(record[name]) for name in ("max_drop", "min_gain"))
+    there = record["baseline"]
+    return Against(drop, gain, record["correction_group"], None, there["sha256"], there["missing"])

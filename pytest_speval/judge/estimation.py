@@ -114,7 +114,7 @@ def _qualities(
             continue
         numerator, denominator = reading.fraction(name) or (None, None)
         if isinstance(numerator, int) and isinstance(denominator, int):
-            value = np.float64(numerator / denominator)  # the fraction is exact where the sums may have rounded
+            value = np.array(numerator / denominator)  # sums may round where a fraction does not
         interval, no_interval = sample.interval(replicates.values.get(name), replicates.lost)
         estimates[name] = Estimate(
             value=float(value),

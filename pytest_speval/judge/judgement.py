@@ -7,19 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_speval.audit.finding import Audit
+from pytest_speval.evidence.baseline import Baseline
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.evidence.shard import Shard, dealt
-from pytest_speval.gates import Standing, judge_gate
+from pytest_speval.gates import Standing
+from pytest_speval.judge.against import Candidate, Comparison, compare
 from pytest_speval.judge.bench import Bench
+from pytest_speval.judge.cohorts import Run, judge_cohorts
 from pytest_speval.judge.estimation import RATES, estimate_all
+from pytest_speval.judge.group import CohortResult, SmallGroups
 from pytest_speval.judge.result import Result, no_verdict
 from pytest_speval.judge.rows import Rows
 from pytest_speval.judge.sample import Sample
+from pytest_speval.judge.verdicts import judge_gates
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
 from pytest_speval.scoring.flips import ratio_flips
-from pytest_speval.tasks.base import Reading, Status, Task
+from pytest_speval.suite.vocabulary import MetricWord
+from pytest_speval.tasks.base import Reading, Recounted, Status, Task
 
 STATUSES: tuple[Status, ...] = ("answered", "abstained", "failed", "unknown", "unattempted")
 
@@ -32,8 +38,12 @@ def judge(
     audits: Sequence[Audit],
     *,
     partial: bool = False,
+    baselines: Mapping[str, Baseline] | None = None,
 ) -> Result:
-    """Judge the endings of a question's planned clips; a partial result and a shard have no verdicts."""
+    """Judge the endings of a question's planned clips; a partial result and a shard have no verdicts.
+
+    `baselines` has those that the gates name, by digest.
+    """
     question = plan.question
     reading = task.read(question, bench.scoring, endings)
     counts = _counts(question, reading)
@@ -41,22 +51,47 @@ def judge(
     # A task that withholds knows no worst answer, whatever the suite says.
     missing = "withhold" if task.word.missing == "withhold" else bench.scoring.missing
     estimates = estimate_all(question, missing, sample, reading, counts, endings)
-    refused = _refused(_asked(plan, counts, reading), audits, bench.max_failed)
+    checks = reading.recount() if isinstance(reading, Recounted) else {}
+    refused = _refused(_asked(plan, counts, reading), audits, bench.max_failed) or _differing(checks)
     standing = Standing(refused, reading.ceiling, _flips(reading, estimates), bench.on)
     gates = () if partial or plan.shard is not None else bench.gates
+    comparisons = _comparisons(Candidate(plan, reading, sample, missing), task, replace(bench, gates=gates), baselines)
     return Result(
         plan,
         bench,
         tuple(audits),
         counts,
         estimates,
-        tuple(judge_gate(rule, estimates, standing) for rule in gates),
-        Rows(question, reading, endings),
+        judge_gates(gates, estimates, standing, comparisons, _words(task, bench), bench.interval.level),
+        Rows(question, reading, endings, bench.cohorts),
         reading.published(),
         dict(sorted(Counter(reason for reason in question.excluded if reason is not None).items())),
         refused,
         partial,
+        _cohorts(plan, bench, missing, sample, reading),
+        tuple(comparisons.values()),
+        checks,
     )
+
+
+def _comparisons(
+    candidate: Candidate, task: Task, bench: Bench, baselines: Mapping[str, Baseline] | None
+) -> dict[str, Comparison]:
+    """The run against each baseline that a gate names, by the baseline's digest."""
+    named = [rule.against.sha256 for rule in bench.gates if rule.against is not None and rule.against.sha256]
+    return {sha256: compare(candidate, task, bench, (baselines or {})[sha256]) for sha256 in dict.fromkeys(named)}
+
+
+def _words(task: Task, bench: Bench) -> Mapping[str, MetricWord]:
+    return task.word.words(bench.scoring.labels.set if bench.scoring.labels else ())
+
+
+def _cohorts(plan: Plan, bench: Bench, missing: str, sample: Sample, reading: Reading) -> tuple[CohortResult, ...]:
+    """The cohorts that are asked for."""
+    if not bench.cohorts:
+        return ()
+    run = Run.of(plan.question, missing, sample, reading, bench.small_groups or SmallGroups())
+    return judge_cohorts(plan.question, run, bench.cohorts)
 
 
 def _counts(question: Question, reading: Reading) -> Counts:
@@ -105,6 +140,11 @@ def _refused(counts: Counts, audits: Sequence[Audit], max_failed: int) -> str | 
     if lost > max_failed:
         return f"{lost:,} of {counts.planned:,} clips failed where run.max_failed allows {max_failed:,}"
     return None
+
+
+def _differing(checks: Mapping[str, str | None]) -> str | None:
+    """Why figures that differ from a second count give no verdict, or None."""
+    return next((f"verify[{name}] failed: {found}" for name, found in checks.items() if found is not None), None)
 
 
 def _flips(reading: Reading, estimates: Mapping[str, Estimate]) -> Callable[[str, Callable[[float], bool]], int | None]:

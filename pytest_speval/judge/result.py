@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_speval.audit.finding import Audit
 from pytest_speval.evidence.plan import Plan
 from pytest_speval.gates import Verdict
+from pytest_speval.judge.against import Comparison
 from pytest_speval.judge.bench import Bench
+from pytest_speval.judge.group import CohortResult
 from pytest_speval.judge.rows import Rows
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
+from pytest_speval.suite.gate import GateRule
 
 
 @dataclass(frozen=True)
 class Result:
-    """Counts, estimates and verdicts of one run, with the rows they rest on."""
+    """Counts, estimates and verdicts of one run, with the rows they rest on.
+
+    `checks` says by name what a second count finds otherwise, None where it finds the same.
+    """
 
     plan: Plan
     bench: Bench
@@ -30,11 +36,27 @@ class Result:
     exclusions: Mapping[str, int]
     refused: str | None
     partial: bool
+    cohorts: tuple[CohortResult, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    checks: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
         """Say whether every planned clip was asked."""
         return not self.counts.unattempted
+
+    def comparison(self, rule: GateRule) -> Comparison | None:
+        """The comparison that a gate on a baseline is judged by, None where there is none."""
+        wanted = rule.against and rule.against.sha256
+        return next((one for one in self.comparisons if one.baseline.sha256 == wanted), None)
+
+    def judged_estimate(self, rule: GateRule) -> Estimate | None:
+        """The estimate that a gate is judged by: the run's own, or a difference from a baseline."""
+        if rule.against is None:
+            return self.estimates[rule.metric]
+        found = self.comparison(rule)
+        difference = None if found is None else (found.differences or {}).get(rule.metric)
+        return None if difference is None else difference.estimate
 
     @property
     def invalid(self) -> str | None:

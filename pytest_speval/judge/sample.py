@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_speval.evidence.plan import Question
-from pytest_speval.scoring.bootstrap import FEWEST_CLUSTERS, Clusters, Interval, estimate_interval, replicate_sums
+from pytest_speval.scoring.bootstrap import (
+    FEWEST_CLUSTERS,
+    Clusters,
+    Interval,
+    Rows,
+    estimate_interval,
+    replicate_parts,
+)
 from pytest_speval.scoring.units import unit_codes as code_keys
 
 Codes = npt.NDArray[np.int64]
@@ -31,13 +38,17 @@ class IntervalRule:
 
 @dataclass(frozen=True)
 class Sample:
-    """Each planned clip's unit as a code; `absent` says why there are no units at all."""
+    """Each clip's unit as a code; `absent` says why there are no units at all.
+
+    Of a part, `rows` are the places of its units among all that are drawn.
+    """
 
     rule: IntervalRule
     codes: Codes
     count: int
     clusters: Clusters
     absent: str | None
+    rows: Rows = field(default_factory=lambda: slice(None))
 
     @classmethod
     def of(cls, question: Question, rule: IntervalRule) -> Sample:
@@ -50,9 +61,29 @@ class Sample:
 
     def replicate(self, statistics: npt.NDArray[Any]) -> Floats | None:
         """Sums [R, C] over drawn units of per-unit statistics [U, C], or None where no interval is to be had."""
-        if self.absent is not None or self.clusters.clusters < FEWEST_CLUSTERS:
-            return None
-        return replicate_sums(statistics[self.clusters.occupied], self.rule.replicates, self.rule.seed)
+        (sums,) = self.replicate_parts([(self, statistics)])
+        return sums
+
+    def part(self, clips: Codes) -> Sample:
+        """The units of some of the clips, coded anew; their draws are those of the whole."""
+        codes = self.codes[clips]
+        units, own = np.unique(codes[codes >= 0], return_inverse=True)
+        codes[codes >= 0] = own
+        rows = np.searchsorted(self.clusters.occupied, units)
+        return Sample(self.rule, codes, len(units), Clusters.of(codes, len(units)), self.absent, rows)
+
+    def replicate_parts(self, parts: Sequence[tuple[Sample, npt.NDArray[Any]]]) -> list[Floats | None]:
+        """As `replicate` for several parts of this sample, over the same draws, made once."""
+        drawn = {
+            place: (part.rows, statistics[part.clusters.occupied])
+            for place, (part, statistics) in enumerate(parts)
+            if self.absent is None and part.clusters.clusters >= FEWEST_CLUSTERS
+        }
+        if not drawn:
+            return [None] * len(parts)
+        sums = replicate_parts([*drawn.values()], self.clusters.clusters, self.rule.replicates, self.rule.seed)
+        found = dict(zip(drawn, sums, strict=True))
+        return [found.get(place) for place in range(len(parts))]
 
     def interval(self, values: Floats | None, lost: Mapping[str, float]) -> tuple[Interval | None, str | None]:
         """The interval of one estimate from its replicates [R], or why there is none."""

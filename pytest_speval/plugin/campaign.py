@@ -18,6 +18,7 @@ from pytest_speval.evidence.folder import RunFolder, write_whole
 from pytest_speval.evidence.plan import Question
 from pytest_speval.evidence.store import by_subject, find_runs
 from pytest_speval.plugin.answering import Answering, Blocked, Recalling
+from pytest_speval.plugin.baselines import Baselines
 from pytest_speval.plugin.comparison import with_inventories
 from pytest_speval.plugin.joining import join
 from pytest_speval.plugin.live import LiveRun
@@ -50,6 +51,7 @@ class Campaign:
         self._runs: dict[str, Run] = {}
         self._recordings: dict[str, Recording] = {}
         self._askings: dict[str, Answering | Blocked] = {}
+        self._baselines = Baselines(settings.environ)
         self.entries: list[Entry] = []
         self.problem: str | None = None
 
@@ -112,10 +114,11 @@ class Campaign:
         suite = self._loaded(path)
         if isinstance(suite, FaultyFile):
             raise suite
-        gates = () if self.settings.worker else tuple(rule for rule in self.gates if rule.suite == suite.name)
+        own = () if self.settings.worker else tuple(rule for rule in self.gates if rule.suite == suite.name)
+        gates, baselines = self._baselines.found(suite, own)
         task = TASKS[suite.task]
         return [
-            Subject(suite, title, keys, gates, task, self._words.factories[keys.use], self.secrets)
+            Subject(suite, title, keys, gates, task, self._words.factories[keys.use], self.secrets, baselines)
             for title, keys in suite.adapters
         ]
 

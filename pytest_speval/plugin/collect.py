@@ -1,4 +1,4 @@
-"""Suites as pytest items: audits, clips, gates. They hold no arithmetic; they ask the campaign and tell."""
+"""Suites as pytest items: audits, clips, recounts, gates. They hold no arithmetic; they ask the campaign and tell."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_speval.plugin.answering import Blocked
 from pytest_speval.plugin.campaign import Campaign
 from pytest_speval.plugin.names import clip_name
 from pytest_speval.plugin.subject import Subject
-from pytest_speval.reports.wording import verdict_lines
+from pytest_speval.reports.verdict import verdict_lines
 
 CAMPAIGN = pytest.StashKey[Campaign]()
 WITHOUT_CLIPS = pytest.StashKey[bool]()
@@ -150,6 +150,25 @@ class ClipItem(SpevalItem):
         return "" if listed is None else listed.name(place)
 
 
+class VerifyItem(SpevalItem):
+    """A count of a suite, held against a second one."""
+
+    kind = "verify"
+    check: str
+
+    def runtest(self) -> None:
+        self.skip_unstaged()
+        run = self.campaign.run(self.subject)
+        entry = run.finish(partial=False)
+        if entry.verdict == "shard":
+            pytest.skip("a shard judges nothing")
+        if run.result is None:
+            raise Told(f"verify {self.check} of {self.subject.name}: INVALID: {entry.reason}")
+        found = run.result.checks.get(self.check)
+        if found is not None:
+            raise Told(f"verify {self.check} of {self.subject.name}: FAIL: {found}")
+
+
 class GateItem(SpevalItem):
     """One gate of a suite; judged where all results are."""
 
@@ -174,7 +193,7 @@ class GateItem(SpevalItem):
 
 
 def items_of(parent: pytest.Collector, campaign: Campaign, subject: Subject) -> Iterator[pytest.Item]:
-    """The items of one subject in their order: audits, clips, gates."""
+    """The items of one subject in their order: audits, clips, recounts, gates."""
     for name in campaign.audit_names(subject):
         audit = AuditItem.of(parent, f"audit[{name}]", campaign, subject)
         audit.audit = name
@@ -182,6 +201,11 @@ def items_of(parent: pytest.Collector, campaign: Campaign, subject: Subject) -> 
         yield audit
     if not parent.config.stash.get(WITHOUT_CLIPS, False):
         yield from _clip_items(parent, campaign, subject)
+    for name in subject.recounts if campaign.settings.judges else ():
+        verify = VerifyItem.of(parent, f"verify[{name}]", campaign, subject)
+        verify.check = name
+        verify.mark()
+        yield verify
     for gate_id in campaign.gate_ids(subject) if campaign.settings.judges else ():
         gate = GateItem.of(parent, f"gate[{gate_id}]", campaign, subject)
         gate.gate = gate_id
@@ -239,7 +263,8 @@ def _asked_names(parent: pytest.Collector, subject: Subject) -> Iterator[str]:
 
 
 def ordered(items: Sequence[pytest.Item], *, audits_first: bool) -> list[pytest.Item]:
-    """Audits before everything else (in workers: after it, where the controller cuts them off), gates last.
+    """Audits before everything else (in workers: after it, where the controller cuts them off), recounts and
+    gates last.
 
     An item made on demand for one clip gives way to one that holds the clip among others.
     """
@@ -251,9 +276,10 @@ def ordered(items: Sequence[pytest.Item], *, audits_first: bool) -> list[pytest.
         if not isinstance(item, ClipItem) or len(item.places) != 1 or (item.subject.name, item.places[0]) not in held
     ]
     audits = [item for item in kept if isinstance(item, AuditItem)]
+    recounts = [item for item in kept if isinstance(item, VerifyItem)]
     gates = [item for item in kept if isinstance(item, GateItem)]
-    rest = [item for item in kept if not isinstance(item, AuditItem | GateItem)]
-    return [*audits, *rest, *gates] if audits_first else [*rest, *audits, *gates]
+    rest = [item for item in kept if not isinstance(item, AuditItem | VerifyItem | GateItem)]
+    return [*audits, *rest, *recounts, *gates] if audits_first else [*rest, *audits, *recounts, *gates]
 
 
 def subjects_of(items: Iterable[pytest.Item]) -> list[Subject]:

@@ -1,7 +1,7 @@
 """Suites under pytest-xdist: workers ask, the controller audits before the first clip and judges after the last.
 
-A worker's collection ends with its audits and gates. The proxy passes the scheduler only what stands before them,
-so indices do not shift; the ids it holds back already reflect `-k`, `-m`, `--deselect` and `--lf`. The controller
+A worker's collection ends with its audits, recounts and gates. The proxy passes the scheduler only what stands before
+them, so indices do not shift; the ids it holds back already reflect `-k`, `-m`, `--deselect` and `--lf`. The controller
 collects those ids itself and runs the ordinary protocol on them.
 """
 
@@ -20,6 +20,8 @@ from pytest_speval.plugin.collect import WITHOUT_CLIPS
 from pytest_speval.plugin.redaction import redacted_streams
 from pytest_speval.plugin.subject import Subject
 
+HELD = ("audit", "verify", "gate")
+"""Kinds of items that run on the controller."""
 CHUNK = 8
 """Items sent to a worker at once, unless the user says otherwise: a stop does not wait for long queues."""
 
@@ -58,7 +60,7 @@ class Distribution:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Judge the gates once every worker has ended, before anyone sums up the loop."""
         result = yield
-        self._run(session, self._ids("gate"))
+        self._run(session, [*self._ids("verify"), *self._ids("gate")])
         return result
 
     def pytest_unconfigure(self) -> None:
@@ -68,7 +70,7 @@ class Distribution:
     def hold_back(self, collection: Sequence[str]) -> list[str]:
         """Remember a worker's collection; returns what the workers are to run."""
         self._collection = list(collection)
-        ends = [place for place, node in enumerate(collection) if _kind(node) in ("audit", "gate") and self._ours(node)]
+        ends = [place for place, node in enumerate(collection) if _kind(node) in HELD and self._ours(node)]
         return list(collection[: ends[0]] if ends else collection)
 
     def start(self, dsession: Any) -> None:

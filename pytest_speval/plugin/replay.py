@@ -13,6 +13,7 @@ from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.fit import reach
 from pytest_speval.corpus.labels import DROPPED, LabelRules
 from pytest_speval.corpus.staging import label_rules, require_rules
+from pytest_speval.corpus.transcripts import require_transcripts
 from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.folder import RunFolder
@@ -25,6 +26,7 @@ from pytest_speval.plugin.sections import AGAINST, VOTES, file_digests, sections
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.plugin.vetting import VETTED
 from pytest_speval.suite.audit_keys import CHECKS
+from pytest_speval.suite.text_check import transcribed
 
 CODES = {
     "no-recording-of": "No stored run of a suite lies where `--speval-replay` points.",
@@ -56,10 +58,13 @@ class Recording:
         return self.runs[0].plan.question if self.runs else None
 
     def check_labels(self, subject: Subject) -> None:
-        """Hold stored references against today's labels; raises `FaultyFile` as a live collection would."""
+        """Hold stored references against today's rules; raises `FaultyFile` as a live collection would."""
         rules = label_rules(subject.suite.keys.labels) if subject.task.word.labelled else None
         if self.question is not None and rules is not None:
             require_rules(rules, self.question.cells["label"], self.question.planned, "plan.json")
+        if self.question is not None and transcribed(subject.task.word):
+            cells = self.question.cells["transcript"]
+            require_transcripts(subject.suite.keys.text, cells, self.question.planned, "plan.json")
 
 
 class ReplayRun(Run):

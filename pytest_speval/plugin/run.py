@@ -19,6 +19,7 @@ import orjson
 from pytest_speval.audit.finding import Audit
 from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.errors import EvidenceFault
+from pytest_speval.evidence.baseline import keep_baselines, kept_baselines
 from pytest_speval.evidence.ending import Ending, endings_of
 from pytest_speval.evidence.folder import RunFolder, write_whole
 from pytest_speval.evidence.plan import Plan
@@ -141,6 +142,7 @@ class Run(ABC):
         folder.write_json("plan.json", self.plan.as_dict())
         folder.write_json("audits.json", [audit.as_dict() for audit in self.audits])
         self.subject.locking.copy_to(folder)
+        keep_baselines(folder, self.subject.baselines.values())
         self.folder = folder
 
     def finish(self, *, partial: bool) -> Entry:
@@ -176,7 +178,8 @@ class Run(ABC):
         self.conclude()
         folder.write_json("audits.json", [audit.as_dict() for audit in self.audits])
         bench = Bench.of(plan, task, self.started.date())
-        self.result = judge(plan, task, bench, endings, self.audits, partial=partial)
+        baselines = kept_baselines(folder, plan.rules)
+        self.result = judge(plan, task, bench, endings, self.audits, partial=partial, baselines=baselines)
         times = Times(self.started, monotonic() - self._clock)
         document = out_document(self.result, times)
         keyid = None if self.sign is None else self.sign.keyid

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pytest_speval.audit.fit import sha256_of
+from pytest_speval.corpus.text import text_record
 from pytest_speval.errors import SpevalError
+from pytest_speval.evidence.baseline import Baseline
 from pytest_speval.plugin.locking import Locking
 from pytest_speval.suite.gate import GateRule
 from pytest_speval.suite.keys import AxesProjection
 from pytest_speval.suite.readiness_file import readiness_file
 from pytest_speval.suite.secrets import NO_SECRETS, Secrets
 from pytest_speval.suite.suite import AdapterKeys, Suite
+from pytest_speval.suite.text_check import transcribed
 from pytest_speval.suite.variables import expand
 from pytest_speval.tasks.base import Task
 
@@ -24,7 +27,7 @@ class Subject:
     """A suite, one of its adapters, its gates, and what the session knows under their names.
 
     `title` is the adapter's name under `adapters`, None where the suite has one adapter. `secrets` are those of the
-    whole session.
+    whole session, `baselines` those that gates name and that are there, by digest.
     """
 
     suite: Suite
@@ -34,6 +37,7 @@ class Subject:
     task: Task
     factory: Callable[..., Any]
     secrets: Secrets = NO_SECRETS
+    baselines: Mapping[str, Baseline] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -84,6 +88,11 @@ class Subject:
         return ("corpus", "adapter", *comparisons, *(name for name, applies in more.items() if applies))
 
     @property
+    def recounts(self) -> tuple[str, ...]:
+        """The counts of its task that are made a second time, by another way."""
+        return ("wer",) if transcribed(self.task.word) else ()
+
+    @property
     def written(self) -> dict[str, str]:
         """The adapter's keys that name files, as they stand in the suite."""
         return {name: str(said) for name, said in self.keys.raw.items() if isinstance(self.keys.own.get(name), Path)}
@@ -113,6 +122,8 @@ class Subject:
         if keys.labels is not None and isinstance(keys.labels.projection, AxesProjection):
             rows = keys.labels.projection.rows.items()  # the earlier label wins a tie, and objects keep no order
             plain["labels"]["projection"]["rows"] = [[label, list(weights)] for label, weights in rows]
+        if transcribed(self.task.word):
+            plain["text"] = text_record(keys.text)
         for entry in plain["claim"].get("provenance", ()):
             if "evidence" in entry:
                 entry["evidence"] = Path(entry["evidence"]).name
@@ -135,6 +146,9 @@ def _gate_record(rule: GateRule) -> dict[str, Any]:
     record: dict[str, Any] = {
         name: getattr(rule, name) for name in ("id", "metric", "min", "max", "bound", "why", "owner", "level")
     }
+    if rule.against is not None:
+        told = {name: getattr(rule.against, name) for name in ("max_drop", "min_gain", "correction_group")}
+        record |= told | {"baseline": {"sha256": rule.against.sha256, "missing": rule.against.missing}}
     if rule.waiver is not None:
         until = None if rule.waiver.until is None else rule.waiver.until.isoformat()
         record["waiver"] = {"reason": rule.waiver.reason, "owner": rule.waiver.owner, "until": until}

@@ -46,7 +46,8 @@ def out_document(result: Result, times: Times) -> dict[str, Any]:
         "metrics": {name: estimate.as_dict() for name, estimate in result.estimates.items()},
         "absentLabels": published.get("absentLabels"),
         "ceiling": published.get("ceiling"),
-        "cohorts": {},
+        "cohorts": {cohort.rule.name: [group.as_dict() for group in cohort.groups] for cohort in result.cohorts},
+        **_additions(result),
         "audits": [audit.as_dict() for audit in result.audits],
         "gates": [verdict.as_dict() for verdict in result.verdicts],
         "claim": plan.rules.get("claim"),
@@ -64,6 +65,16 @@ def out_document(result: Result, times: Times) -> dict[str, Any]:
         "complete": result.complete and not result.partial,
         "partial": result.partial,
     }
+
+
+def _additions(result: Result) -> dict[str, Any]:
+    """Fields of runs that have cohorts, baselines, recorded outcomes or transcripts."""
+    found: dict[str, Any] = {}
+    if result.cohorts:
+        found["cohortTotals"] = {one.rule.name: one.totals() for one in result.cohorts}
+    if result.comparisons:
+        found["comparisons"] = [one.as_dict() for one in result.comparisons]
+    return found | {name: said for name, said in result.published.items() if name in ("outcomes", "transcription")}
 
 
 def unchecked(result: Result) -> list[str]:

@@ -7,7 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from pytest_speval.gates import judged
 from pytest_speval.judge.result import Result
+from pytest_speval.reports.against import against_tables
+from pytest_speval.reports.cohorts import Table, cohort_tables, outcome_table
 from pytest_speval.reports.document import Times, claims, level, notes
+from pytest_speval.reports.transcripts import transcript_tables
+from pytest_speval.reports.verdict import how_sure
 from pytest_speval.reports.wording import number, receipt_line, spread, sums
 
 CELL_LIMIT = 200
@@ -36,6 +40,10 @@ def markdown_report(result: Result, times: Times, keyid: str | None = None) -> s
         _gates(result),
         _estimates(result),
         _classes(result),
+        _outcomes(result),
+        _transcripts(result),
+        _cohorts(result),
+        _against(result),
         _clips(result),
         _claims(result),
         _audits(result),
@@ -61,10 +69,10 @@ def _gates(result: Result) -> list[str]:
     rows = []
     for verdict in result.verdicts:
         rule = verdict.rule
-        told = verdict.reason if verdict.verdict == "invalid" else judged(rule, verdict.value or 0.0)
+        told = verdict.reason or judged(rule, verdict.value or 0.0)
         flips = "—" if verdict.flips is None else f"{verdict.flips:,}"
         shown = f"{verdict.verdict}{' (waived)' if verdict.waived else ''}"
-        rows.append((rule.id, shown, told, spread(result.estimates[rule.metric]), flips, rule.why))
+        rows.append((rule.id, shown, told, how_sure(result, rule), flips, rule.why))
     return ["## Gates", "", *table(("gate", "verdict", "judged", "how sure", "flips", "why"), rows)]
 
 
@@ -88,7 +96,7 @@ def _shown(name: str, whole: bool) -> bool:
     """Labels have a table of their own; figures over answered clips say nothing new where all answered."""
     if name.startswith("answered_only."):
         return not whole
-    return "." not in name or name.startswith(("ccc.", "mae.", "latency_ms."))
+    return "." not in name or name.startswith(("ccc.", "mae.", "known_only.", "agreement.", "latency_ms."))
 
 
 def _classes(result: Result) -> list[str]:
@@ -125,6 +133,35 @@ def sum_of(published: object, place: int) -> int:
     return int(
         sum(published["confusion"][place]) + sum(column[place] for column in published["confusionOther"].values())
     )
+
+
+def _outcomes(result: Result) -> list[str]:
+    found = outcome_table(result)
+    return [] if found is None else ["## Outcomes", "", *_told(found)]
+
+
+def _transcripts(result: Result) -> list[str]:
+    lines = [line for found in transcript_tables(result) for line in _told(found)]
+    return ["## Words", "", *lines] if lines else []
+
+
+def _cohorts(result: Result) -> list[str]:
+    lines = ["## Cohorts", ""] if result.cohorts else []
+    for name, tables in cohort_tables(result):
+        lines += [f"### {escaped(name)}", "", *(line for found in tables for line in _told(found))]
+    return lines
+
+
+def _against(result: Result) -> list[str]:
+    lines = ["## Against the baseline", ""] if result.comparisons else []
+    for title, tables in against_tables(result):
+        lines += [f"### {escaped(title)}", "", *(line for found in tables for line in _told(found))]
+    return lines
+
+
+def _told(found: Table) -> list[str]:
+    said = [line for text in found.said for line in (escaped(text), "")]
+    return said + (table([*map(escaped, found.head)], found.rows) if found.rows else [])
 
 
 def _clips(result: Result) -> list[str]:

@@ -9,7 +9,8 @@ import pytest
 
 from pytest_speval.judge.result import Result
 from pytest_speval.reports.summary import Entry
-from pytest_speval.reports.wording import number, receipt_line, verdict_lines
+from pytest_speval.reports.verdict import verdict_lines
+from pytest_speval.reports.wording import number, receipt_line
 
 COLOURS = {
     "shard": "yellow",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pytest_speval.gates import Verdict, judged
-from pytest_speval.judge.result import Result
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
 
@@ -40,26 +38,3 @@ def sums(counts: Counts) -> str:
         f"{getattr(counts, name):,} {name}" for name in ENDINGS if getattr(counts, name) or name == "answered"
     )
     return f"{counts.listed:,} listed = {counts.planned:,} planned + {counts.excluded:,} excluded; planned = {parts}"
-
-
-def verdict_lines(result: Result, verdict: Verdict) -> list[str]:
-    """A verdict for a release engineer: which gate, by how much, how sure, on what, and why it is there."""
-    rule, suite = verdict.rule, result.plan.suite
-    estimate = result.estimates[rule.metric]
-    head = f"gate {rule.id} of {suite}: {verdict.verdict.upper()}"
-    if verdict.verdict == "invalid":
-        lines = [f"{head}: {verdict.reason}"]
-    else:
-        lines = [f"{head}: {judged(rule, verdict.value or 0.0)}, margin {verdict.margin:+.4g}"]
-    lines.append(f"  how sure: {spread(estimate)}")
-    lines.append(f"  on what:  {sums(result.counts)}")
-    if verdict.flips is not None:
-        clips = "1 clip" if verdict.flips == 1 else f"{verdict.flips:,} clips"
-        lines.append(f"  flips:    {clips} would have to change to turn the verdict")
-    if verdict.waived:
-        lines.append(f"  waived:   {verdict.waived}")
-    if verdict.lapsed:
-        lines.append(f"  waiver expired, ignored: {verdict.lapsed}")
-    owner = f" (owner: {rule.owner})" if rule.owner else ""
-    lines.append(f"  why:      {rule.why}{owner}")
-    return lines

@@ -20,8 +20,8 @@ Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]] | Floats
 Rows = npt.NDArray[np.int64] | slice
 
-CHUNK_BYTES = 256 * 1024
-"""Size of one block of weights: fits the second-level cache, and bounds memory for any number of replicates."""
+CHUNK_BYTES = 8 * 1024 * 1024
+"""Size of one block of weights: rows enough for a product of matrices, and a bound of memory for any replicates."""
 
 FEWEST_CLUSTERS = 3
 EXACT_BITS = 53

@@ -7,6 +7,14 @@ from typing import Any
 
 from pytest_speval.scoring.bootstrap import Interval
 
+EXACT = 2**53
+"""Below it every whole number is a double."""
+
+
+def written(number: int | float | None) -> int | float | str | None:
+    """A number as JSON may hold it: a whole one that readers would round stands as text."""
+    return str(number) if isinstance(number, int) and abs(number) >= EXACT else number
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
@@ -28,8 +36,8 @@ class Estimate:
         """Plain data, as it stands in `out.json`."""
         return {
             "value": self.value,
-            "numerator": self.numerator,
-            "denominator": self.denominator,
+            "numerator": written(self.numerator),
+            "denominator": written(self.denominator),
             "n": self.n,
             "unit": self.unit,
             "interval": None if self.interval is None else self.interval.as_dict(),

@@ -7,6 +7,7 @@ time the one that moves the estimate most: never fewer than the truth, and the s
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
@@ -77,6 +78,21 @@ def confusion_flips(matrix: npt.NDArray[np.int64], value_of: Callable[[Floats], 
         counts, changed = after, changed + step
         block = block * 2 if growing else block
     return None
+
+
+def error_flips(errors: npt.NDArray[np.int64], units: npt.NDArray[np.int64], holds: Holds) -> int | None:
+    """Clips to put right, or to lose, until `holds(sum of errors / sum of units)` turns; None where nothing turns it.
+
+    A clip put right has no errors, a lost one as many as it has units. `holds` must be true of low values.
+    """
+    whole, found = int(units.sum()), int(errors.sum())
+    if not whole:
+        return None
+    repair = not holds(found / whole)
+    steps = -np.sort(-errors) if repair else np.sort(errors - units)
+    reached = (found - np.cumsum(steps[steps != 0] if repair else steps[steps < 0])).tolist()
+    turned = bisect_left(reached, True, key=lambda count: holds(count / whole) == repair)
+    return turned + 1 if turned < len(reached) else None
 
 
 Cell = tuple[int, int]

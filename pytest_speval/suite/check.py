@@ -12,6 +12,7 @@ from pytest_speval.errors import Fault
 from pytest_speval.suite.audit_check import audit_faults
 from pytest_speval.suite.base_keys import SUITE_NAME
 from pytest_speval.suite.choice_check import choice_faults
+from pytest_speval.suite.cohort_check import cohort_faults
 from pytest_speval.suite.complaints import ambiguous
 from pytest_speval.suite.corpus_check import UNITS, corpus_faults, may_exist
 from pytest_speval.suite.gate_check import gate_faults, metric_faults, metric_words
@@ -20,6 +21,7 @@ from pytest_speval.suite.label_check import declared, label_faults
 from pytest_speval.suite.scalars import AMBIGUOUS
 from pytest_speval.suite.secret_check import secret_faults
 from pytest_speval.suite.shape import key_names, nearest
+from pytest_speval.suite.text_check import transcribed
 from pytest_speval.suite.tree import Entry, Items, Keys, Node, Table, entries_of, fault_at, find, number_of, text_of
 from pytest_speval.suite.variables import malformed
 from pytest_speval.suite.vocabulary import TaskWord, Vocabulary
@@ -41,9 +43,10 @@ def suite_faults(root: Table, vocabulary: Vocabulary, stem: str) -> Iterator[Fau
     yield from audit_faults(root)
     yield from label_faults(root, vocabulary.projections)
     yield from _adapters(root, vocabulary, needed=not (task and "adapter" in task.forbidden))
-    words = metric_words(task, declared(root))
+    words = metric_words(task, declared(root), text_of(find(root, "text", "reference")))
     yield from metric_faults(find(root, "score", "headline"), ("score", "headline"), words)
     yield from _unit(root)
+    yield from cohort_faults(root)
     yield from _budget(find(root, "run", "budget"))
     for name, gate in entries_of(find(root, "gates")).items():
         yield from gate_faults(gate, ("gates", name), words)
@@ -95,6 +98,8 @@ def _sections(root: Table, task: TaskWord | None) -> Iterator[Fault]:
         yield fault_at(root, "missing-section", f"the task {task.name} needs the section labels", ("labels",))
     if not task.labelled:
         unwanted.setdefault("labels", ("labels",))
+    if not transcribed(task):
+        unwanted.setdefault("text", ("text",))
     if not task.sound:
         unwanted.setdefault("corpus.audio", ("corpus", "audio"))
     missing = find(root, "run", "missing")

@@ -79,6 +79,7 @@ class Columns(Keys):
     arousal: Axis | None = None
     dominance: Axis | None = None
     outcome: str | None = None
+    attempt: str | None = None
     cohorts: Mapping[ItemName, str | Cohort] = {}
     conditions: Mapping[ItemName, str] = {}
 
@@ -118,7 +119,10 @@ class AudioContract(Keys):
 
 
 class Corpus(Keys):
-    """Which clips: a manifest below a root, how to read it, and which of its rows are evaluated."""
+    """Which clips: a manifest below a root, how to read it, and which of its rows are evaluated.
+
+    `sampling` says why clips are tried several times.
+    """
 
     root: Path | None = None
     manifest: Annotated[str, Field(pattern=MANIFEST)]
@@ -128,6 +132,7 @@ class Corpus(Keys):
     where: Mapping[str, Annotated[tuple[str, ...], Field(min_length=1)]] = {}
     exclude: Mapping[str, Said] = {}
     exclude_where: tuple[ExcludedRows, ...] = ()
+    sampling: Said | None = None
     identity: Identity | None = None
     license: License | None = None
     audio: AudioContract = AudioContract()

@@ -11,6 +11,7 @@ from typing import Literal
 from pytest_speval.errors import Fault, FaultyFile
 from pytest_speval.suite.gate_keys import GateKeys, WaiverKeys
 from pytest_speval.suite.tree import Node
+from pytest_speval.suite.vocabulary import Direction
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,30 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True)
+class Against:
+    """What a gate allows against a baseline: exactly one of `max_drop` and `min_gain` is given, at least 0.
+
+    A drop is a change for the worse, a gain one for the better, whichever way the metric goes. `folder` is that of the
+    baseline, with variables unexpanded, and None for a gate that was read from a plan. `sha256` is the digest of what
+    lies there; where it is None and `missing` says why, there is nothing to compare with. Gates of one
+    `correction_group` answer together for their chance of a false pass.
+    """
+
+    max_drop: float | None
+    min_gain: float | None
+    correction_group: str | None = None
+    folder: Path | None = field(default=None, compare=False)
+    sha256: str | None = None
+    missing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GateRule:
-    """A rule on one estimate of one suite. Exactly one of `min` and `max` is given; both are inclusive."""
+    """A rule on one estimate of one suite. `min` and `max` are inclusive.
+
+    Exactly one of them is given. A rule with `against` has neither until `on_difference` has turned it into one on the
+    difference from the baseline.
+    """
 
     id: str
     suite: str
@@ -59,6 +82,7 @@ class GateRule:
     level: Literal["block", "warn"]
     place: Place = field(compare=False)
     waiver: Waiver | None = None
+    against: Against | None = None
 
     @property
     def limit(self) -> float:
@@ -68,6 +92,13 @@ class GateRule:
     def holds(self, value: float) -> bool:
         """Whether a value keeps the limit; the limit itself does."""
         return value >= self.limit if self.max is None else value <= self.limit
+
+    def on_difference(self, better: Direction) -> GateRule:
+        """The rule as a limit on candidate minus baseline, of a metric that is better when `higher` or `lower`."""
+        assert self.against is not None
+        allowed = self.against
+        gain = -(allowed.max_drop or 0.0) if allowed.min_gain is None else allowed.min_gain
+        return replace(self, min=gain + 0.0) if better == "higher" else replace(self, max=0.0 - gain)
 
     @classmethod
     def of(cls, name: str, suite: str, keys: GateKeys, place: Place) -> GateRule:
@@ -82,6 +113,9 @@ class GateRule:
             owner=keys.owner,
             level=keys.level,
             place=place,
+            against=None
+            if keys.baseline is None
+            else Against(keys.max_drop, keys.min_gain, keys.correction_group, keys.baseline),
         )
 
 

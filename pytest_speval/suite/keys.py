@@ -14,6 +14,7 @@ from pytest_speval.suite.base_keys import SUITE_NAME, ItemName, Keys, Said, Sha2
 from pytest_speval.suite.choice_keys import Select, Votes
 from pytest_speval.suite.corpus_keys import Corpus
 from pytest_speval.suite.gate_keys import GateKeys
+from pytest_speval.suite.text_keys import Text
 
 
 class Protocol(Keys):
@@ -170,6 +171,7 @@ class SuiteKeys(Keys):
     votes: Votes | None = None
     select: Select | None = None
     audit: AuditSection = AuditSection()
+    text: Text = Text()
     adapter: AdapterSection | None = None
     adapters: Annotated[Mapping[ItemName, AdapterSection], Field(min_length=1)] | None = None
     run: Run = Run()

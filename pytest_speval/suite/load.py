@@ -117,9 +117,10 @@ def load_gates(
 
 
 def _recorded(task: TaskWord) -> tuple[tuple[None, AdapterKeys], ...]:
-    """What answers for a task whose suites name no adapter."""
-    use = task.recorded_by
-    return () if use is None else ((None, AdapterKeys(use, None, requires={}, assets={}, own={}, raw={})),)
+    """What answers for a task whose suites may name no adapter: the manifest, which records the answers."""
+    if "adapter" not in task.forbidden:
+        return ()
+    return ((None, AdapterKeys("manifest", None, requires={}, assets={}, own={}, raw={})),)
 
 
 def _own(entry: Entry, vocabulary: Vocabulary, keys: Keys) -> tuple[BaseModel | None, list[Fault]]:
@@ -152,7 +153,7 @@ def _gate_file_faults(root: Node, suites: Mapping[str, Suite], vocabulary: Vocab
         if node is not None and title is not None and suite is None:
             what = f"no suite `{title}`{nearest(title, [*suites])}"
             yield fault_at(node, "unknown-suite", what, ("gates", name, "suite"))
-        words = metric_words(vocabulary.tasks[suite.task], suite.labels) if suite else None
+        words = metric_words(vocabulary.tasks[suite.task], suite.labels, suite.keys.text.reference) if suite else None
         yield from gate_faults(gate, ("gates", name), words)
     for name, waiver in entries_of(find(root, "waivers")).items():
         bearers = _bearers(root, name, suites)

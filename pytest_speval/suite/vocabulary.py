@@ -41,8 +41,7 @@ class TaskWord:
     """What a task wants from a suite.
 
     `required` holds groups of column roles; of each group one must be given. `labelled` tasks need the section
-    `labels`. `headline` is the first estimate of the task. `sound` says that clips are sound files. A task whose
-    answers stand in the manifest names in `recorded_by` what reads them there; its suites name no adapter.
+    `labels`. `headline` is the first estimate of the task. `sound` says that clips are sound files.
     """
 
     name: str
@@ -53,7 +52,6 @@ class TaskWord:
     sound: bool = True
     missing: Literal["worst", "withhold"] = "worst"
     forbidden: tuple[str, ...] = ()
-    recorded_by: str | None = None
 
     def names(self, labels: Sequence[str]) -> tuple[str, ...]:
         """Every metric name of this task for a suite with these labels, families spelt out."""

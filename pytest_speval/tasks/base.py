@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_speval.corpus.labels import LabelRules
+from pytest_speval.corpus.text import TextRules
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Question
 from pytest_speval.scoring.units import Units
@@ -41,6 +42,7 @@ class Rules:
     labels: LabelRules | None
     ranges: Mapping[str, tuple[float, float]]
     missing: Literal["worst", "withhold"]
+    text: TextRules | None = None
 
 
 class Figures(Protocol):
@@ -110,6 +112,23 @@ class Reading(Figures, Protocol):
 
     def published(self) -> dict[str, Any]:
         """The task's own fields of `out.json`."""
+
+
+@runtime_checkable
+class Aligned(Protocol):
+    """A reading that holds answers against references word by word."""
+
+    @property
+    def ops(self) -> Sequence[str | None]:
+        """Each clip's operations, match M, substitute S, delete D, insert I; None where nothing was counted."""
+
+
+@runtime_checkable
+class Recounted(Protocol):
+    """A reading whose counts are made a second time, by another way."""
+
+    def recount(self) -> Mapping[str, str | None]:
+        """What differs between the two, by the name of the check; None where nothing does."""
 
 
 class Task(Protocol):

@@ -29,12 +29,17 @@ def record_emotion(read: object) -> tuple[dict[str, Any], float | None]:
         _check_winner(answer.get("label"), answer["scores"])
     if read.vad is not None:
         answer["vad"] = _vad(read.vad)
-    if read.latency_ms is None:
-        return answer, None
-    latency = _finite("latency_ms", read.latency_ms)
+    return answer, reported_latency(read.latency_ms)
+
+
+def reported_latency(said: object) -> float | None:
+    """An adapter's own latency in ms; raises `AnswerFault("invalid-answer", …)` for what is no span of time."""
+    if said is None:
+        return None
+    latency = _finite("latency_ms", said)
     if latency < 0:
         raise _invalid(f"latency_ms is {latency:g}: time does not run backwards")
-    return answer, latency
+    return latency
 
 
 def _invalid(message: str) -> AnswerFault:

@@ -149,7 +149,6 @@ class Outcome:
         headline="completion",
         required=(("outcome",),),
         forbidden=("adapter", "adapters"),
-        recorded_by="manifest",
     )
     method = "outcome"
 

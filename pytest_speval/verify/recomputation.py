@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
+from pytest_speval.errors import EvidenceFault
+from pytest_speval.evidence.baseline import COPIES, kept_baselines
 from pytest_speval.evidence.canonical import value_of
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.store import StoredRun
@@ -88,7 +90,11 @@ def recompute(run: StoredRun, endings: Sequence[Ending], session: Session) -> Re
         message = f"`{run.plan.question.task}` is no task of this version; there is {', '.join(TASKS)}"
         return Finding("error", "not-judged", message, "plan.json", "question.task")
     bench = Bench.of(run.plan, task, session.told.started.date())
-    return judge(run.plan, task, bench, endings, run.audits, partial=session.partial)
+    try:
+        baselines = kept_baselines(run.folder, run.plan.rules)
+    except EvidenceFault as fault:
+        return Finding("error", fault.code, fault.message, f"{COPIES}/")
+    return judge(run.plan, task, bench, endings, run.audits, partial=session.partial, baselines=baselines)
 
 
 def differing(result: Result, session: Session, contents: Contents) -> list[Finding]:

@@ -20,7 +20,7 @@ from tests.plugin.conftest import Project
 
 REPOSITORY = Path(__file__).parents[2]
 NEGATIVE = REPOSITORY / "fixtures" / "negative"
-OF_OUTCOMES = ("a29-participants", "a34-unknown-outcome", "a35-no-group-and-a-group-of-that-name")
+MISSING = {"kind": "missing", "value": None, "why": "unavailable"}
 
 
 def session(project: Project, case: str, *arguments: str) -> pytest.RunResult:
@@ -183,10 +183,33 @@ def test_both_revisions_of_a_correction_differ_in_keys_and_revision_only() -> No
 # --- outcomes
 
 
-@pytest.mark.skip(reason="the task `outcome` is not there yet; fixtures/negative/README.md has the figures")
-@pytest.mark.parametrize("case", OF_OUTCOMES)
-def test_outcomes_are_counted_by_clip_and_by_participant(case: str) -> None:
-    assert (NEGATIVE / case / "suites").is_dir()
+def groups(project: Project, case: str) -> list[Mapping[str, Any]]:
+    assert session(project, case).ret == 0
+    found: list[Mapping[str, Any]] = project.document(case)["cohorts"]["accent"]
+    return found
+
+
+def test_a_29_participants_are_not_clips(project: Project) -> None:
+    (north,) = groups(project, "a29-participants")
+    document = project.document("a29-participants")
+    assert north["group"] == {"kind": "named", "value": "north", "why": None}
+    assert (north["speakers"], north["counts"]["planned"]) == (2, 4)
+    for metrics in (north["metrics"], document["metrics"]):
+        assert (metrics["completion"]["numerator"], metrics["completion"]["denominator"]) == (3, 4)
+        assert (metrics["completion_by_speaker"]["value"], metrics["completion_by_speaker"]["n"]) == (0.5, 2)
+
+
+def test_a_34_an_unknown_outcome_is_neither_matched_nor_failed(project: Project) -> None:
+    (group,) = groups(project, "a34-unknown-outcome")
+    assert group["group"] == MISSING
+    assert group["tally"] == {"matched": 0, "failed": 0, "unknown": 1}
+    assert group["metrics"]["completion"]["value"] == 0
+    assert group["metrics"]["known_only.completion"]["value"] is None
+
+
+def test_a_35_no_group_is_not_a_group_that_is_called_so(project: Project) -> None:
+    found = [group["group"] for group in groups(project, "a35-no-group-and-a-group-of-that-name")]
+    assert found == [{"kind": "named", "value": "(unknown label)", "why": None}, MISSING]
 
 
 # --- the files themselves

@@ -19,6 +19,7 @@ from pytest_speval.audit.finding import Audit, Violation
 from pytest_speval.audit.health import audit_corpus
 from pytest_speval.audit.identity import identity_findings
 from pytest_speval.audit.overlap import Parts, audit_duplicates
+from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.corpus.projections import NAMED
 from pytest_speval.corpus.staging import Staged, stage
 from pytest_speval.errors import FaultyFile
@@ -29,6 +30,7 @@ from pytest_speval.suite.vocabulary import Vocabulary
 from pytest_speval.tasks.registry import TASKS
 from tests.parts import audited, parts_of, split_parts
 
+COHORTS = {"accent": CohortRule("accent")}
 LEAKS: tuple[Leak, ...] = get_args(Leak)
 VOCABULARY = Vocabulary(
     tasks={name: task.word for name, task in TASKS.items()},
@@ -158,7 +160,7 @@ def test_a_clean_corpus_is_never_accused(kind: Leak, data: st.DataObject) -> Non
     audit = audited(parts, kind)
     assert (accusations(audit), audit.violations, audit.clean) == ([], (), True)
     assert not audit_duplicates(parts).findings
-    assert not identity_findings(parts.whole)
+    assert not identity_findings(parts.whole, COHORTS)
 
 
 @settings(max_examples=60)
@@ -188,7 +190,7 @@ def test_the_order_of_rows_changes_nothing_but_line_numbers(data: st.DataObject)
     for kind in LEAKS:
         assert without_lines(audited(one, kind)) == without_lines(audited(two, kind))
     assert without_lines(audit_duplicates(one)) == without_lines(audit_duplicates(two))
-    assert identity_findings(one.whole) == identity_findings(two.whole)
+    assert identity_findings(one.whole, COHORTS) == identity_findings(two.whole, COHORTS)
 
 
 @each_leak
@@ -249,7 +251,7 @@ def audits_of(folder: Path, manifest: PlantedManifest, suffix: Literal[".csv", "
     suite = load_suite(manifest.write(folder, suffix=suffix, where=where), VOCABULARY)
     staged = stage(suite, VOCABULARY.tasks["emotion"], {})
     assert isinstance(staged, Staged)
-    return compare(suite, staged, audit_corpus(staged.root, staged.clips, None, 0))
+    return compare(suite, staged, audit_corpus(staged.root, staged.clips, None, 0), None)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl"])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_speval.adapters.base import EmotionRead, Recorded, Roll, Vad
+from pytest_speval.adapters.base import EmotionRead, Recorded, Roll, Transcript, Vad
 from pytest_speval.adapters.predictions import PredictionColumns, PredictionKeys, Predictions
 from pytest_speval.corpus.labels import ABSTAINED, LabelRules
 from pytest_speval.errors import AdapterFault, AnswerFault
@@ -21,14 +21,14 @@ from pytest_speval.tasks.emotion_answer import record_emotion
 SCORES = PredictionColumns(scores={"happy": "p_happy", "sad": "p_sad"})
 
 
-def recorded(folder: Path, text: str, name: str = "answers.csv", **columns: Any) -> Predictions:
+def recorded(folder: Path, text: str, name: str = "answers.csv", /, **columns: Any) -> Predictions:
     (folder / name).write_text(text, encoding="utf-8")
     adapter = Predictions(folder / name, PredictionColumns(**columns) if columns else None)
     adapter.warm_up()
     return adapter
 
 
-def refused(folder: Path, text: str, name: str = "answers.csv", **columns: Any) -> tuple[str, str]:
+def refused(folder: Path, text: str, name: str = "answers.csv", /, **columns: Any) -> tuple[str, str]:
     with pytest.raises(AdapterFault) as caught:
         recorded(folder, text, name, **columns)
     return caught.value.code, caught.value.message
@@ -52,7 +52,7 @@ def test_h42_another_order_of_the_rows_gives_the_same_answers(tmp_path: Path) ->
     rows = ["a,happy", "b,sad", "c,calm"]
     for order in (rows, rows[::-1]):
         adapter = recorded(tmp_path, "\n".join(["id,label", *order]))
-        assert [adapter.recall("test", name).label for name in "abc"] == ["happy", "sad", "calm"]
+        assert [adapter.recall("test", name) for name in "abc"] == [*map(EmotionRead, ("happy", "sad", "calm"))]
 
 
 def test_without_a_split_column_answers_are_asked_by_id_alone(tmp_path: Path) -> None:
@@ -144,6 +144,38 @@ def test_an_empty_label_abstains(tmp_path: Path) -> None:
     assert LabelRules(("happy",)).read(answer) == ABSTAINED
 
 
+def test_texts_are_transcripts_and_an_empty_one_is_an_answer(tmp_path: Path) -> None:
+    texts = {
+        "answers.csv": 'id,text\na,"red\tbus, NA"\nb,\n',
+        "answers.jsonl": '{"id": "a", "text": "red\\tbus, NA"}\n{"id": "b", "text": ""}\n{"id": "c", "text": null}\n',
+    }
+    for name, text in texts.items():
+        adapter = recorded(tmp_path, text, name)
+        assert adapter.recall("test", "a") == Transcript("red\tbus, NA")
+        assert adapter.recall("test", "b") == Transcript("")
+    with pytest.raises(AnswerFault, match="the row has no text") as caught:
+        adapter.recall("test", "c")
+    assert caught.value.code == "no-answer"
+
+
+def test_a_text_beside_a_label_is_an_answer_only_where_it_is_named(tmp_path: Path) -> None:
+    said = "id,text,label\na,red bus,happy\n"
+    assert recorded(tmp_path, said).recall("test", "a") == EmotionRead("happy")
+    assert recorded(tmp_path, said, text="text").recall("test", "a") == Transcript("red bus")
+    other = recorded(tmp_path, "id,heard\na,red bus\n", text="heard")
+    assert other.recall("test", "a") == Transcript("red bus")
+    assert (
+        refused(tmp_path, "id,label\na,x\n", text="heard")[1]
+        == "answers.csv has no column `heard`; its columns are id, label"
+    )
+
+
+def test_a_text_that_is_no_string_is_refused(tmp_path: Path) -> None:
+    code, message = refused(tmp_path, '{"id": "a", "text": 36}', "answers.jsonl")
+    assert code == "predictions-unusable"
+    assert "`text` is the number 36 where a string is wanted" in message
+
+
 def test_axes_and_scores_are_numbers_of_their_columns(tmp_path: Path) -> None:
     adapter = recorded(tmp_path, "id,d,v,a\nx,0.3,0.1,0.2\ny,,,\n", valence="v", arousal="a", dominance="d")
     assert adapter.recall("test", "x") == EmotionRead(vad=Vad(0.1, 0.2, 0.3))
@@ -177,7 +209,7 @@ def test_a_cell_that_is_no_number_is_an_invalid_answer_of_its_clip_alone(tmp_pat
     with pytest.raises(AnswerFault) as caught:
         adapter.recall("test", "x")
     assert (caught.value.code, caught.value.message) == ("invalid-answer", f"`{cell}` is not a number")
-    assert adapter.recall("test", "y").scores == {"happy": 0.5, "sad": 0.4}
+    assert adapter.recall("test", "y") == EmotionRead(scores={"happy": 0.5, "sad": 0.4})
 
 
 @pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "1e999"])
@@ -258,7 +290,7 @@ def test_every_answer_is_recalled_under_its_identity_and_no_other(
     text = "\n".join(json.dumps({"split": split, "id": name, "label": label}) for (split, name), label in rows)
     adapter = recorded(tmp_path_factory.getbasetemp(), text, "answers.jsonl")
     for (split, name), label in answers.items():
-        assert adapter.recall(split, name).label == label
+        assert adapter.recall(split, name) == EmotionRead(label or None)
         other = "dev" if split == "test" else "test"
         if (other, name) not in answers:
             with pytest.raises(AnswerFault):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pytest_speval.audit.finding import Finding
 from pytest_speval.audit.identity import identity_findings
+from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.corpus.roles import Cell
 from tests.parts import Row, part_of
 
+COHORTS = {"accent": CohortRule("accent", separator="|")}
+
 
 def findings(**splits: list[Row]) -> list[Finding]:
-    return identity_findings([part_of(name, rows) for name, rows in splits.items()])
+    return identity_findings([part_of(name, rows) for name, rows in splits.items()], COHORTS)
 
 
 def said(name: str, speaker: Cell, accent: Cell = "north", digest: str | None = None) -> Row:
@@ -72,3 +75,7 @@ def test_parts_without_the_columns_say_nothing() -> None:
 def test_joined_keys_are_shown_with_blanks() -> None:
     rows = [said("a", ("S1", "site 2")), said("b", ("S1", "site 2"), "south")]
     assert findings(test=rows)[0].message.endswith("`S1 site 2` `north` and `south`")
+
+
+def test_the_order_of_groups_in_a_cell_makes_no_other_cohorts() -> None:
+    assert findings(test=[said("a", "S1", "us|uk"), said("b", "S1", "uk | us")]) == []

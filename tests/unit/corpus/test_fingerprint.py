@@ -37,10 +37,11 @@ def mel_levels(sound: npt.NDArray[np.float64], start: int) -> npt.NDArray[np.flo
 def test_the_log_mel_bands_are_those_of_the_definition() -> None:
     sound = TALK[::2].copy()  # some sound at 8 kHz
     found = fingerprint(sound, 8000)
-    levels = np.array([mel_levels(sound.astype(np.float64), 80 * frame) for frame in range(len(found.logmel))])
-    expected = np.clip(levels - levels.max() + 45, 0, None) * 255 / 45
+    frames = [*np.flatnonzero(found.logmel.max(axis=1) == 255), 0, 1, 100, 101, len(found.logmel) - 1]
+    levels = np.array([mel_levels(sound - sound.mean(dtype=np.float64), 80 * frame) for frame in frames])
+    expected = np.clip(levels - levels.max() + 60, 0, None) * 255 / 60
     assert found.logmel.shape == (len(sound) // 80, 32)
-    assert np.abs(found.logmel - expected).max() <= 0.51
+    assert np.abs(found.logmel[frames] - expected).max() <= 0.51
 
 
 def test_the_waveform_is_the_band_of_speech_at_its_own_peak() -> None:
@@ -53,7 +54,7 @@ def test_the_waveform_is_the_band_of_speech_at_its_own_peak() -> None:
 
 @pytest.mark.parametrize("factor", [2.0, 0.25, -1.0])
 def test_gain_and_polarity_change_nothing_but_the_sign(factor: float) -> None:
-    one, two = fingerprint(TALK / 2, RATE), fingerprint(TALK / 2 * np.float32(factor), RATE)
+    one, two = fingerprint(TALK, RATE), fingerprint(TALK * np.float32(factor), RATE)
     assert np.array_equal(two.waveform, np.sign(factor) * one.waveform)
     assert np.array_equal(one.logmel, two.logmel)
 

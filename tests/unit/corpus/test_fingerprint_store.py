@@ -44,7 +44,8 @@ def test_what_was_saved_is_loaded(tmp_path: Path, sounds: tuple[Fingerprint | No
     assert [each.name for each in path.parent.iterdir()] == ["train.npz"]
     for each in found:
         if each is not None:
-            assert (each.waveform.dtype, each.logmel.dtype) == (np.int8, np.uint8)
+            assert each.waveform.dtype == np.int8
+            assert each.logmel.dtype == np.uint8
 
 
 def test_another_digest_or_version_counts_as_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,12 +67,12 @@ def test_absent_and_foreign_files_count_as_absent(tmp_path: Path) -> None:
         assert load(path, "abc") is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.data())
 def test_a_damaged_file_never_gives_other_fingerprints(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    path = tmp_path_factory.mktemp("store") / "train.npz"
+    path = tmp_path_factory.getbasetemp() / "damaged.npz"
     save(path, "abc", SOUNDS)
     whole = path.read_bytes()
     place = data.draw(st.integers(0, len(whole) - 1))

@@ -322,3 +322,17 @@ def test_h39_the_bundled_meld_suite_lists_its_2610_clips_and_plans_2608(shared: 
     assert clips.name(0) == "test/0_0"
     assert clips.audio is not None
     assert clips.audio[0].endswith("dia0_utt0.wav")
+
+
+def test_attempts_are_clips_of_their_own_and_need_a_reason(tmp_path: Path) -> None:
+    content = "id,label,attempt,try\na,happy,1,x\na,happy,2,x\n"
+    suite = suite_of(tmp_path, {"sampling": "Every prompt was read twice."}, labels={"set": SET, "absent": "omit"})
+    write(tmp_path, content)
+    assert staged(suite).clips.ids == ["a_1", "a_2"]
+    assert fault_of(suite_of(tmp_path, {}))[2:] == (
+        "sampling-missing",
+        "the column `attempt` counts attempts: say why in `corpus.sampling`",
+    )
+    assert fault_of(suite_of(tmp_path, {"columns": {"attempt": "try"}, "sampling": "Twice."}))[2] == (
+        "conflicting-identity"
+    )

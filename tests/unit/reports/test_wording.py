@@ -8,7 +8,8 @@ import pytest
 
 from pytest_speval.evidence.ending import UNATTEMPTED
 from pytest_speval.judge.sample import IntervalRule
-from pytest_speval.reports.wording import number, spread, sums, verdict_lines
+from pytest_speval.reports.verdict import verdict_lines
+from pytest_speval.reports.wording import number, spread, sums
 from pytest_speval.scoring.counts import Counts
 from tests.runs import FAILED, TODAY, Clip, gate, judged, said, waiver
 

@@ -19,6 +19,7 @@ from pytest_speval.scoring.bootstrap import (
     effective_clusters,
     estimate_interval,
     interval,
+    replicate_parts,
     replicate_sums,
 )
 from pytest_speval.scoring.confusion import estimates, lost_share, per_unit
@@ -334,3 +335,14 @@ def test_draws_of_this_seed_have_not_changed() -> None:
     """Evidence is re-derived years later: these bytes may never change."""
     digest = hashlib.sha256(all_weights(40, 2000).astype("<f8").tobytes()).hexdigest()
     assert digest == "9311764d885253922eed1df911f49359fdd55466127f995f0bb54d1df41fdfb0"
+
+
+def test_parts_share_the_draws_of_all_units() -> None:
+    statistics = np.random.default_rng(2).integers(0, 9, (40, 3))
+    rows = np.array([1, 5, 6, 30])
+    others = np.delete(np.arange(40), rows)
+    parts: list[tuple[Any, Any]] = [(slice(None), statistics), (rows, statistics[rows]), (others, statistics[others])]
+    whole, part, rest = replicate_parts(parts, 40, 200, SEED, chunk_bytes=8 * 40 * 7)
+    np.testing.assert_array_equal(whole, replicate_sums(statistics, 200, SEED))
+    np.testing.assert_array_equal(part, all_weights(40, 200)[:, rows] @ statistics[rows])
+    np.testing.assert_array_equal(part + rest, whole)

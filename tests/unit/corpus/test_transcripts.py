@@ -1,0 +1,52 @@
+"""Reference transcripts must be texts whose words can be counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_speval.corpus import transcripts
+from pytest_speval.corpus.transcripts import require_transcripts
+from pytest_speval.errors import FaultyFile, MissingExtra
+from pytest_speval.suite.text_keys import Text
+
+
+def faults(*cells: str, keys: Text | None = None, planned: list[int] | None = None) -> list[str]:
+    places = list(range(len(cells))) if planned is None else planned
+    try:
+        require_transcripts(keys or Text(), cells, places, "clips.csv", range(2, len(cells) + 2))
+    except FaultyFile as faulty:
+        return [str(fault) for fault in faulty.faults]
+    return []
+
+
+def test_all_are_named_with_their_lines() -> None:
+    assert faults("yes", "", " \t", "{ um / uh } yes", "yes { / }") == [
+        "clips.csv:3: the transcript has no word: exclude the clip, or say `text.empty: reference` [transcript-empty]",
+        "clips.csv:4: the transcript has no word: exclude the clip, or say `text.empty: reference` [transcript-empty]",
+        "clips.csv:5: the transcript offers alternatives, `{ um / uh }`, which cannot be counted: write the words that "
+        "were said, or exclude the clip [transcript-alternatives]",
+        "clips.csv:6: the transcript offers alternatives, `{ / }`, which cannot be counted: write the words that "
+        "were said, or exclude the clip [transcript-alternatives]",
+    ]
+
+
+def test_references_without_a_word_may_be_allowed() -> None:
+    assert not faults("yes", "", keys=Text(empty="reference"))
+
+
+def test_clips_that_are_not_planned_need_no_words() -> None:
+    assert not faults("", "yes", "{ a / b }", planned=[1])
+
+
+@pytest.mark.parametrize("said", ["and/or { this }", "km/h", "{a/b}", "a / b", "1 / 2 { half }"])
+def test_braces_and_strokes_alone_are_no_alternatives(said: str) -> None:
+    assert not faults(said)
+
+
+def test_a_normalizer_that_is_not_installed_is_a_fault_of_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(_: Text) -> None:
+        raise MissingExtra("english", "text.normalizer english")
+
+    monkeypatch.setattr(transcripts, "text_rules", absent)
+    (found,) = faults("yes")
+    assert "text.normalizer: text.normalizer english needs pytest-speval[english]" in found
