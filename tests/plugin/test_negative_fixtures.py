@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import sys
@@ -218,7 +219,7 @@ def test_a_35_no_group_is_not_a_group_that_is_called_so(project: Project) -> Non
 def test_the_script_writes_the_stored_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(REPOSITORY / "fixtures"))
     monkeypatch.delitem(sys.modules, "build_negative", raising=False)
-    import build_negative
+    build_negative = importlib.import_module("build_negative")
 
     for case in build_negative.CASES:
         build_negative.write(case, tmp_path / case.name)

@@ -290,4 +290,6 @@ def test_a_near_copy_in_an_inventory_stops_the_suite(project: Project, distribut
     run = project.run(*distributed)
     assert run.ret == 6
     assert project.calls == []
-    run.stdout.fnmatch_lines(["error: 1 of 3 clips of test are copies of sound in training (test/c2) [[]near-copies[]]"])
+    run.stdout.fnmatch_lines(
+        ["error: 1 of 3 clips of test are copies of sound in training (test/c2) [[]near-copies[]]"]
+    )
