@@ -119,7 +119,7 @@ def english_normalizer() -> Normalizer:
     Raises `MissingExtra` without the package whisper-normalizer.
     """
     try:
-        from whisper_normalizer import basic, english  # type: ignore[import-untyped]
+        from whisper_normalizer import basic, english
     except ImportError:
         raise MissingExtra("english", "text.normalizer english") from None
     package = Path(english.__file__).parent

@@ -16,7 +16,7 @@ from pytest_speval.errors import MissingExtra
 from pytest_speval.suite.text_keys import Text
 
 try:
-    import whisper_normalizer  # type: ignore[import-untyped] # noqa: F401
+    import whisper_normalizer  # noqa: F401
 
     INSTALLED = ["none", "basic", "english"]
 except ImportError:

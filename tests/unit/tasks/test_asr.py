@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jiwer
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +17,9 @@ from pytest_speval.corpus.text import text_rules
 from pytest_speval.errors import AnswerFault
 from pytest_speval.evidence.ending import UNKNOWN, Ending
 from pytest_speval.judge.result import Result
+from pytest_speval.scoring.alignment import align
 from pytest_speval.suite.text_keys import Text
+from pytest_speval.tasks.asr import AsrReading
 from pytest_speval.tasks.registry import TASKS
 from tests.runs import FAILED, Clip, gate, judged, values
 
@@ -82,6 +85,23 @@ def test_h18_empty_references_and_rates_above_1() -> None:
     assert (values(nothing)["wer"], values(nothing)["insertions_on_empty"]) == (None, 0)
     assert [row.correct for row in nothing.rows] == [True]
     assert value([("go", "please go away now")], "wer") == 3.0
+
+
+def test_insertions_elsewhere_are_not_insertions_on_empty() -> None:
+    assert value([("a", "a b c"), ("", "")], "insertions_on_empty") == 0
+
+
+@pytest.mark.parametrize("ops", ["SM", "DIMM", "DDII"])
+def test_a_second_count_finds_alignments_that_do_not_hold(ops: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs: list[Pair] = [("a b", "a c"), ("a", "a"), ("a", None)]
+    assert run(pairs).checks == {"wer": None}
+    monkeypatch.setattr(
+        "pytest_speval.tasks.asr.align", lambda said, heard: ops if heard == ["a", "c"] else align(said, heard)
+    )
+    found = run(pairs, gate("wer", max=9))
+    assert found.checks == {"wer": "1 of 3 clips have other word errors when counted another way"}
+    assert found.verdicts[0].verdict == "invalid"
+    assert found.refused == f"verify[wer] failed: {found.checks['wer']}"
 
 
 def test_insertions_on_empty_needs_an_answer_to_such_a_clip() -> None:
@@ -176,12 +196,8 @@ def test_the_order_of_rows_changes_nothing(pairs: list[tuple[str, str]], data: s
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=12), st.integers(1, 4), st.data())
 def test_sums_of_units_are_the_sums_of_all(pairs: list[tuple[str, str]], count: int, data: st.DataObject) -> None:
-    import numpy as np
-
     units = np.array([data.draw(st.integers(0, count - 1)) for _ in pairs])
     speakers = np.array([data.draw(st.integers(-1, 2)) for _ in pairs])
-    from pytest_speval.tasks.asr import AsrReading
-
     reading = AsrReading(text_rules(Text()), [said for said, _ in pairs], [heard(text) for _, text in pairs], speakers)
     parts = reading.per_unit(units, count).sum(axis=0)
     assert parts == pytest.approx(reading.total())
