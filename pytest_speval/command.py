@@ -53,6 +53,24 @@ def _parser() -> argparse.ArgumentParser:
     bless.add_argument("run", type=Path, metavar="RUN", help="the run folder")
     bless.add_argument("folder", type=Path, metavar="FOLDER", help="where the baseline is kept: baselines/meld")
     bless.set_defaults(act=_bless)
+    prove = acts.add_parser("prove", help="show which worthless answers the gates of a finished run would refuse")
+    prove.add_argument(
+        "run", metavar="SUITE_OR_RUN", help="a run folder, or a suite whose newest finished run is meant"
+    )
+    prove.add_argument("--speval-out", type=Path, metavar="DIR", default=Path(".speval"), help="where runs lie")
+    prove.set_defaults(act=_prove)
+    manifest = acts.add_parser(
+        "manifest", help="print evals.emotionClassifier of a manifest, from a run of meld and iemocap"
+    )
+    manifest.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="the run folders")
+    manifest.set_defaults(act=_manifest)
+    checked = acts.add_parser("check-manifest", help="list every error in evals.emotionClassifier of a manifest")
+    checked.add_argument("file", type=Path, metavar="FILE", help="the manifest, JSON")
+    checked.add_argument("--strict", action="store_true", help="a release: what did not pass is an error")
+    checked.add_argument(
+        "--run", type=Path, metavar="RUN", action="append", default=[], help="a run it must agree with"
+    )
+    checked.set_defaults(act=_check_manifest)
     readiness = acts.add_parser("readiness", help="write the template of a suite's readiness file, to be filled in")
     readiness.add_argument("suite", metavar="SUITE", help="a suite's name or file")
     readiness.set_defaults(act=_readiness)
@@ -117,12 +135,12 @@ def _check(asked: argparse.Namespace) -> int:
 
 
 def _is_gate_file(path: Path) -> bool:
-    """A gate file has `gates` or `waivers`, and neither a task nor a corpus."""
+    """A gate file has one of the sections of gate files, and neither a task nor a corpus."""
     from pytest_speval.suite.document import read_file
     from pytest_speval.suite.tree import entries_of
 
     keys = entries_of(read_file(path).root).keys()
-    return bool(keys & {"gates", "waivers"}) and not keys & {"task", "corpus", "adapter"}
+    return bool(keys & {"gates", "waivers", "published", "defaults"}) and not keys & {"task", "corpus", "adapter"}
 
 
 def _plan(asked: argparse.Namespace) -> int:
@@ -164,6 +182,24 @@ def _bless(asked: argparse.Namespace) -> int:
     from pytest_speval.plugin.blessing import bless
 
     return bless(asked.run, asked.folder)
+
+
+def _prove(asked: argparse.Namespace) -> int:
+    from pytest_speval.plugin.proving import prove_gates
+
+    return prove_gates(asked.run, asked.speval_out)
+
+
+def _manifest(asked: argparse.Namespace) -> int:
+    from pytest_speval.plugin.publishing import write_block
+
+    return write_block(asked.runs)
+
+
+def _check_manifest(asked: argparse.Namespace) -> int:
+    from pytest_speval.plugin.publishing import check_manifest
+
+    return check_manifest(asked.file, asked.run, strict=asked.strict)
 
 
 def _schema(asked: argparse.Namespace) -> int:

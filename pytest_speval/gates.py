@@ -11,10 +11,31 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
 
+from pytest_speval.corpus.cohorts import Group
 from pytest_speval.scoring.estimate import Estimate
 from pytest_speval.suite.gate import GateRule, Waiver
 
-Flips = Callable[[str, Callable[[float], bool]], int | None]
+Holds = Callable[[float], bool]
+Flips = Callable[[str, Holds], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a rule is held against: an estimate under its name.
+
+    `ceiling` is the best that any answers could reach, where the references limit it. `flips` counts the clips that
+    would have to change before a limit is kept no longer, or kept at last.
+    """
+
+    name: str
+    estimate: Estimate
+    ceiling: float | None
+    flips: Callable[[Holds], int | None]
+
+    def number(self, rule: GateRule) -> tuple[float | None, str | None]:
+        """The number that a rule is held against, and why it cannot be judged on it, or None."""
+        value, refusal = _number(rule, self.name, self.estimate)
+        return value, refusal or _beyond_ceiling(rule, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +50,73 @@ class Standing:
     flips: Flips
     on: date
 
+    def subject(self, metric: str, estimate: Estimate) -> Subject:
+        """An estimate of the whole run, to hold a rule against."""
+        return Subject(metric, estimate, self.ceiling(metric), lambda holds: self.flips(metric, holds))
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The gap that chance alone gives: the `level` quantile of gaps between groups of units that were dealt anew.
+
+    `units` says how many there were, of the kind `unit`.
+    """
+
+    limit: float
+    level: float
+    simulations: int
+    seed: int
+    unit: str
+    units: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, as it stands in `out.json`."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One of those that a gate is about, by the name of its group or of its label.
+
+    Where it is not judged, `ungated` says why. `clips` and `speakers` are those of a group.
+    """
+
+    group: Group | None = None
+    label: str | None = None
+    clips: int | None = None
+    speakers: int | None = None
+    ungated: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.label if self.group is None else self.group)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data: the group or the label, and why it is not judged."""
+        named = {"label": self.label} if self.group is None else {"group": self.group.as_dict()}
+        return {**named, "why": self.ungated}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """What a gate on several groups or labels adds to its verdict.
+
+    `told` says what was judged, or why nothing was. `worst` decided it; of a gap, `best` is at its other end. `ungated`
+    were left out. `flips_reason` says why there are no flips.
+    """
+
+    told: str = ""
+
+    worst: Member | None = None
+    best: Member | None = None
+    ungated: tuple[Member, ...] = ()
+    chance: Chance | None = None
+    flips_reason: str | None = None
+
+    @property
+    def left(self) -> str:
+        """Those that were left out, and why."""
+        return ", ".join(f"{member} ({member.ungated})" for member in self.ungated)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
@@ -36,7 +124,8 @@ class Verdict:
 
     `margin` is the distance to the limit, negative on the wrong side. `flips` is how many clips would have to change
     to turn it. `waived` quotes a waiver in force; `lapsed` one that has expired. `p` is how often the difference from a
-    baseline missed the limit, `p_adjusted` the same after the correction of its group.
+    baseline missed the limit, `p_adjusted` the same after the correction of its group. `estimate` is what was judged,
+    None where there was nothing; `spread` is there for a gate on several groups or labels.
     """
 
     rule: GateRule
@@ -49,6 +138,8 @@ class Verdict:
     lapsed: str | None = None
     p: float | None = None
     p_adjusted: float | None = None
+    estimate: Estimate | None = None
+    spread: Spread | None = None
 
     @property
     def blocks(self) -> bool:
@@ -60,8 +151,8 @@ class Verdict:
         return {
             "id": self.rule.id,
             "metric": self.rule.metric,
-            "cohort": None,
-            "group": None,
+            "cohort": self.rule.cohort,
+            "group": self._group(),
             "value": self.value,
             "min": self.rule.min,
             "max": self.rule.max,
@@ -76,7 +167,25 @@ class Verdict:
             "owner": self.rule.owner,
             "why": self.rule.why,
             **self._compared(),
+            **self._spread(),
         }
+
+    def _group(self) -> dict[str, Any] | None:
+        worst = None if self.spread is None else self.spread.worst
+        return None if worst is None or worst.group is None else worst.group.as_dict()
+
+    def _spread(self) -> dict[str, Any]:
+        """What only a gate on several groups or labels has."""
+        found = self.spread
+        if found is None:
+            return {}
+        told: dict[str, Any] = {"not_gated": [member.as_dict() for member in found.ungated]}
+        if self.rule.per_class:
+            told["label"] = None if found.worst is None else found.worst.label
+        if self.rule.gap:
+            best = None if found.best is None or found.best.group is None else found.best.group.as_dict()
+            told |= {"best_group": best, "chance": None if found.chance is None else found.chance.as_dict()}
+        return told | {"flips_reason": found.flips_reason}
 
     def _compared(self) -> dict[str, Any]:
         """What only a gate on a baseline has; its `value`, `min` and `max` are those of the difference."""
@@ -94,23 +203,29 @@ class Verdict:
 
 
 def judge_gate(rule: GateRule, estimates: Mapping[str, Estimate], standing: Standing) -> Verdict:
-    """Judge one gate."""
-    estimate = estimates[rule.metric]
-    value, refusal = _judged_value(rule, estimate)
-    refusal = standing.refused or refusal or _beyond_ceiling(rule, standing.ceiling(rule.metric))
+    """Judge one gate on one estimate."""
+    subject = standing.subject(rule.metric, estimates[rule.metric])
+    value, refusal = subject.number(rule)
+    refusal = standing.refused or refusal
     if refusal is not None or value is None:
-        return Verdict(rule=rule, verdict="invalid", value=value, reason=refusal)
+        return Verdict(rule=rule, verdict="invalid", value=value, reason=refusal, estimate=subject.estimate)
+    return decide(rule, subject, value, standing.on, subject.flips(rule.holds) if rule.bound == "point" else None)
+
+
+def decide(rule: GateRule, subject: Subject, value: float, on: date, flips: int | None) -> Verdict:
+    """The verdict on a number that can be judged."""
     passed = rule.holds(value)
-    waived, lapsed = (None, None) if passed or rule.waiver is None else _waived(rule.waiver, standing.on)
+    waived, lapsed = (None, None) if passed or rule.waiver is None else _waived(rule.waiver, on)
     return Verdict(
         rule=rule,
         verdict="pass" if passed else "fail",
         value=value,
-        reason=None if passed else judged(rule, value),
+        reason=None if passed else judged(rule, value, subject.name),
         margin=value - rule.limit if rule.min is not None else rule.limit - value,
-        flips=standing.flips(rule.metric, rule.holds) if rule.bound == "point" else None,
+        flips=flips,
         waived=waived,
         lapsed=lapsed,
+        estimate=subject.estimate,
     )
 
 
@@ -125,24 +240,24 @@ def correct(verdict: Verdict, p: float, adjusted: float, allowed: float, on: dat
     return replace(verdict, verdict="fail", reason=reason, waived=waived, lapsed=lapsed)
 
 
-def _judged_value(rule: GateRule, estimate: Estimate) -> tuple[float | None, str | None]:
+def _number(rule: GateRule, name: str, estimate: Estimate) -> tuple[float | None, str | None]:
     """The number a rule is held against, or why there is none."""
     if estimate.value is None:
-        return None, f"{rule.metric} is undefined: {estimate.reason}"
+        return None, f"{name} is undefined: {estimate.reason}"
     if rule.bound == "point":
         return estimate.value, None
     if estimate.interval is None:
-        return None, f"{rule.metric} has no interval: {estimate.interval_reason}"
+        return None, f"{name} has no interval: {estimate.interval_reason}"
     if estimate.interval.degenerate:
-        return None, f"the interval of {rule.metric} is degenerate: all replicates are alike"
+        return None, f"the interval of {name} is degenerate: all replicates are alike"
     return (estimate.interval.low if rule.bound == "low" else estimate.interval.high), None
 
 
-def _beyond_ceiling(rule: GateRule, ceiling: float | None) -> str | None:
-    if ceiling is None or rule.min is None or rule.min <= ceiling:
+def _beyond_ceiling(rule: GateRule, subject: Subject) -> str | None:
+    if subject.ceiling is None or rule.min is None or rule.min <= subject.ceiling:
         return None
-    reach, asked = told_apart(ceiling, rule.min)
-    return f"no answers could pass: {rule.metric} reaches at most {reach} on these references, the gate asks {asked}"
+    reach, asked = told_apart(subject.ceiling, rule.min)
+    return f"no answers could pass: {subject.name} reaches at most {reach} on these references, the gate asks {asked}"
 
 
 def _waived(waiver: Waiver, on: date) -> tuple[str | None, str | None]:
@@ -152,13 +267,13 @@ def _waived(waiver: Waiver, on: date) -> tuple[str | None, str | None]:
     return (text, None) if waiver.until is None or on <= waiver.until else (None, text)
 
 
-def judged(rule: GateRule, value: float) -> str:
+def judged(rule: GateRule, value: float, name: str | None = None) -> str:
     """`macro_f1 (low bound) 0.69659 < 0.7`: which number was held against which limit."""
     change = "" if rule.against is None else " change"
     bound = "" if rule.bound == "point" else f" ({rule.bound} bound)"
     holds = rule.holds(value)
     sign = (">=" if holds else "<") if rule.min is not None else ("<=" if holds else ">")
-    return f"{rule.metric}{change}{bound} {f' {sign} '.join(told_apart(value, rule.limit))}"
+    return f"{name or rule.metric}{change}{bound} {f' {sign} '.join(told_apart(value, rule.limit))}"
 
 
 def told_apart(one: float, other: float) -> tuple[str, str]:

@@ -42,7 +42,7 @@ def audit_near(rule: CheckRule, parts: Parts, store: Path | None) -> Audit:
         findings += _twins(one)
     findings += _gaps(rule, grave, parts, [*ours, *theirs])
     findings.sort(key=lambda finding: ("error", "warning", "notice").index(finding.severity))
-    heard = dict.fromkeys(each.part.name for each in theirs)
+    heard = dict.fromkeys(each.part.name for each in theirs if any(each.prints))
     return Audit(rule.name, tuple(findings), tuple(violations), tuple(heard), rule.waived)
 
 
@@ -92,12 +92,15 @@ def _gaps(rule: CheckRule, grave: Severity, parts: Parts, heard: Sequence[Soundi
     findings = []
     for each in heard:
         part, unheard = each.part, each.unheard
-        if unheard:
-            told = f"{len(unheard):,} of {len(part):,} sound files of {part.name} cannot be heard: no copy can be found"
-            findings.append(Finding("notice", "not-heard", told, unheard))
         faint = tuple(
             clip for clip, found in zip(part.clips, each.prints, strict=True) if found and not assessable(found)
         )
+        if len(unheard) + len(faint) == len(part):
+            told = f"no sound of {part.name} can be heard and judged: nothing was compared with it"
+            findings.append(Finding(grave, "not-compared", told))
+        if unheard:
+            told = f"{len(unheard):,} of {len(part):,} sound files of {part.name} cannot be heard: no copy can be found"
+            findings.append(Finding("warning", "not-heard", told, unheard))
         if faint:
             told = f"{len(faint):,} of {len(part):,} clips of {part.name} are too short or too quiet: not assessable"
             findings.append(Finding("notice", "not-assessable", told, faint))

@@ -60,8 +60,9 @@ class Parts:
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The names of what evaluated clips are held against."""
-        return tuple(dict.fromkeys(part.name for part in (*self.unlisted, *self.rest, *self.inventories)))
+        """The names of what evaluated clips are held against, in their order."""
+        names = {other.name for one, other in self.pairs if one in self.evaluated}
+        return tuple(sorted(names | {one.name for one, other in self.pairs if other in self.evaluated}))
 
     @property
     def whole(self) -> tuple[Part, ...]:
@@ -76,6 +77,7 @@ def audit_overlap(rule: CheckRule, parts: Parts, *, quarantine: bool = False) ->
     findings: list[Finding] = []
     violations: list[Violation] = []
     pairs = list(parts.pairs)
+    involved = [part for part in parts.whole if any(part is side for pair in pairs for side in pair)]
     if not pairs:
         findings.append(Finding("warning", "not-compared", "nothing was compared: nothing is there to compare with"))
     for one, other in pairs:
@@ -93,16 +95,14 @@ def audit_overlap(rule: CheckRule, parts: Parts, *, quarantine: bool = False) ->
             findings.append(_told(rule, grave, shared, one, ours, other, alone=alone))
         findings += _alike(rule.name, one, ours, other, theirs)
     findings += [
-        finding
-        for part in parts.whole
-        for finding in _unknown(rule, grave, part, keys[id(part)], quarantine=quarantine)
+        finding for part in involved for finding in _unknown(rule, grave, part, keys[id(part)], quarantine=quarantine)
     ]
     findings += [
         Finding("notice", "inventory-unavailable", f"{name} is unavailable: nothing was compared with it")
         for name in parts.unavailable
     ]
     findings.sort(key=lambda found: ("error", "warning", "notice").index(found.severity))
-    blind = {part.name for part in parts.whole if keys[id(part)] is None}
+    blind = {part.name for part in parts.whole if not any(keys[id(part)] or ())}
     seen = tuple(name for name in parts.compared if name not in blind)
     return Audit(rule.name, tuple(findings), tuple(violations), seen, rule.waived)
 
@@ -209,20 +209,18 @@ def _spellings(keys: Sequence[Key | None]) -> Mapping[tuple[str, ...], set[Key]]
 def _unknown(
     rule: CheckRule, grave: Severity, part: Part, keys: Sequence[Key | None] | None, *, quarantine: bool
 ) -> Iterator[Finding]:
-    what = ROLES[rule.name][0]
-    if keys is None:
-        told = f"{part.name} has no column for {what}: nothing was compared with it"
-        yield Finding(grave if rule.named else "notice", "not-compared", told)
-        return
-    missing = tuple(sorted(clip for clip, key in zip(part.clips, keys, strict=True) if key is None))
-    if not missing:
-        return
-    told = f"{len(missing):,} of {len(part):,} clips of {part.name} have no {_noun(rule.name)}"
-    if rule.name == "speakers":
-        severity: Severity = "warning" if quarantine else grave
-        yield Finding(severity, "key-unknown", f"{told}: disjointness is not proven", missing)
-    else:
-        yield Finding("notice", "key-unknown", f"{told}: they were not compared", missing)
+    missing = part.clips if keys is None else [clip for clip, key in zip(part.clips, keys, strict=True) if key is None]
+    if len(missing) == len(part) and not (keys and rule.name == "speakers"):
+        told = f"no {_noun(rule.name)} is known of {part.name}: nothing was compared with it"
+        yield Finding(grave if rule.named else "warning", "not-compared", told)
+    elif missing:
+        told = f"{len(missing):,} of {len(part):,} clips of {part.name} have no {_noun(rule.name)}"
+        if rule.name == "speakers":
+            severity: Severity = "warning" if quarantine else grave
+            yield Finding(severity, "key-unknown", f"{told}: disjointness is not proven", tuple(sorted(missing)))
+        else:
+            mild: Severity = "notice" if rule.name == "texts" else "warning"
+            yield Finding(mild, "key-unknown", f"{told}: they were not compared", tuple(sorted(missing)))
 
 
 def _noun(check: str) -> str:

@@ -19,7 +19,7 @@ from pytest_speval.corpus.labels import DROPPED, LabelRules
 from pytest_speval.corpus.listing import NUMBERS, Listing, check_columns, filtered
 from pytest_speval.corpus.manifest import Manifest
 from pytest_speval.corpus.poll import Pollster
-from pytest_speval.corpus.roles import Cell, identities_of, ids_of, role_cells, splits_of
+from pytest_speval.corpus.roles import Cell, digest_faults, identities_of, ids_of, role_cells, splits_of
 from pytest_speval.errors import Fault, FaultyFile
 
 CODES = {
@@ -106,6 +106,7 @@ def list_clips(
     given = "split" in listing.roles or listing.split_is is not None
     undecided = [None] * len(rows) if said is None else said.reasons
     excluded = _excluded(manifest, listing, labels, raw, rows, splits, ids, given, undecided, faults)
+    faults += digest_faults(manifest, raw, rows)
     _check_cells(manifest, listing, labels, raw, rows, excluded, needed, faults)
     if entries is not None:
         _check_missing(manifest, "sound file", entries, rows, excluded, faults)

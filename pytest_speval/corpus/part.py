@@ -13,7 +13,7 @@ from pytest_speval.corpus.entries import entries_of
 from pytest_speval.corpus.entry import resolve_entry
 from pytest_speval.corpus.listing import Listing, check_columns
 from pytest_speval.corpus.manifest import Manifest
-from pytest_speval.corpus.roles import Cell, role_cells, splits_of
+from pytest_speval.corpus.roles import Cell, digest_faults, role_cells, splits_of
 from pytest_speval.errors import Fault, FaultyFile
 
 
@@ -66,6 +66,7 @@ def _part(name: str, manifest: Manifest, listing: Listing, root: Path, rows: Seq
     cells = role_cells(manifest, listing, rows)
     ids = cells.pop("id", None)
     entries = entries_of(manifest, listing, cells.pop("audio", None), rows, inside, faults)
+    faults += digest_faults(manifest, cells, rows)
     if faults:
         raise FaultyFile(faults)
     lines = [manifest.line(row) for row in rows]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from pytest_speval.corpus.listing import Listing
 from pytest_speval.corpus.manifest import Manifest
 from pytest_speval.corpus.records import Cell as Cell
 from pytest_speval.errors import Fault
 
+CODES = {"digest-malformed": "A cell that should hold a SHA-256 does not hold 64 hexadecimal digits."}
 ONE_SPLIT = "test"
 TEXTS = frozenset({"text", "transcript"})
+DIGESTS = ("bytes_sha256", "samples_sha256")
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}", re.ASCII)
 
 
 def role_cells(manifest: Manifest, listing: Listing, rows: Sequence[int]) -> dict[str, list[Cell]]:
@@ -39,6 +43,16 @@ def _shared(cells: list[Cell]) -> list[Cell]:
 def _joined(cells: tuple[Cell, ...]) -> tuple[str, ...] | None:
     whole = tuple(cell for cell in cells if isinstance(cell, str))
     return whole if len(whole) == len(cells) else None
+
+
+def digest_faults(manifest: Manifest, cells: Mapping[str, Sequence[Cell]], rows: Sequence[int]) -> list[Fault]:
+    """The cells of digests that are none: nothing could ever equal them, and so a copy would never be found."""
+    return [
+        manifest.fault(row, "digest-malformed", f"{role} `{cell}` is not 64 hexadecimal digits")
+        for role in DIGESTS
+        for row, cell in zip(rows, cells.get(role, ()), strict=False)
+        if isinstance(cell, str) and not _SHA256.fullmatch(cell)
+    ]
 
 
 def splits_of(manifest: Manifest, listing: Listing, rows: Sequence[int], faults: list[Fault]) -> list[str]:

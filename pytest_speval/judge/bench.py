@@ -18,6 +18,7 @@ from pytest_speval.evidence.plan import Plan
 from pytest_speval.judge.group import SmallGroups
 from pytest_speval.judge.sample import IntervalRule
 from pytest_speval.suite.gate import Against, GateRule, Place, Waiver
+from pytest_speval.suite.gate_keys import CHANCE
 from pytest_speval.suite.keys import Labels, Score
 from pytest_speval.tasks.base import Rules, Task
 
@@ -83,14 +84,26 @@ def _cohort(name: str, said: str | Mapping[str, Any]) -> CohortRule:
 
 
 def _gate(suite: str, record: Mapping[str, Any]) -> GateRule:
-    limits: dict[str, Any] = {name: None if record[name] is None else float(record[name]) for name in ("min", "max")}
+    limits: dict[str, Any] = {
+        name: None if record[name] in (None, CHANCE) else float(record[name]) for name in ("min", "max")
+    }
+    spread: dict[str, Any] = {name: record[name] for name in ("cohort", "gap", "per_class") if name in record}
     waiver = None
     if "waiver" in record:
         said = record["waiver"]
         until = None if said["until"] is None else date.fromisoformat(said["until"])
         waiver = Waiver(said["reason"], said["owner"], until, IN_PLAN)
     told = {name: record[name] for name in ("id", "metric", "bound", "why", "owner", "level")}
-    return GateRule(suite=suite, place=IN_PLAN, waiver=waiver, against=_against(record), **limits, **told)
+    return GateRule(
+        suite=suite,
+        place=IN_PLAN,
+        waiver=waiver,
+        against=_against(record),
+        chance=record["max"] == CHANCE,
+        **limits,
+        **told,
+        **spread,
+    )
 
 
 def _against(record: Mapping[str, Any]) -> Against | None:

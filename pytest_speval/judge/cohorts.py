@@ -24,7 +24,7 @@ from pytest_speval.judge.estimation import (
     unit_statistics,
     withheld,
 )
-from pytest_speval.judge.group import CohortResult, GroupResult, SmallGroups
+from pytest_speval.judge.group import Basis, CohortResult, GroupResult, SmallGroups
 from pytest_speval.judge.grouping import Codes, Flags, Grouping, cohort_cells, conditions
 from pytest_speval.judge.sample import Sample, unit_codes
 from pytest_speval.scoring.bootstrap import Clusters
@@ -38,7 +38,8 @@ class Run:
     """What all cohorts of a run share; clips are numbered as they are planned.
 
     `kept` are the numbers of the clips that are not quarantined, `places` where each planned clip is listed,
-    `ended` its status among STATUSES, `right` whether it is right, None where the task does not know that.
+    `ended` its status among STATUSES, `right` whether it is right, None where the task does not know that. `gaps` are
+    the metrics that gates want the gap of; where there are any, `names` ranks the clips by their names.
     """
 
     missing: str
@@ -52,10 +53,20 @@ class Run:
     right: Flags | None
     speakers: Codes | None
     speaker_count: int
+    names: Codes
     conditions: Mapping[str, Grouping]
+    gaps: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, question: Question, missing: str, sample: Sample, reading: Reading, small: SmallGroups) -> Run:
+    def of(
+        cls,
+        question: Question,
+        missing: str,
+        sample: Sample,
+        reading: Reading,
+        small: SmallGroups,
+        gaps: frozenset[str] = frozenset(),
+    ) -> Run:
         """Prepare what does not depend on a cohort."""
         places = np.array(question.planned, dtype=np.int64)
         speakers = unit_codes(question, "speaker") if "speaker" in question.cells else (None, 0)
@@ -72,7 +83,9 @@ class Run:
             right=correct,
             speakers=speakers[0],
             speaker_count=speakers[1],
+            names=unit_codes(question, "clip")[0] if gaps else np.empty(0, dtype=np.int64),
             conditions=conditions(question),
+            gaps=gaps,
         )
 
     def speakers_of(self, clips: Codes) -> Clusters | None:
@@ -114,8 +127,10 @@ class Part:
         """What the group amounts to, from the replicates' sums."""
         speakers = None if self.speakers is None else self.speakers.clusters
         if self.suppressed is not None:
-            return GroupResult(group, self.counts, speakers, self.suppressed, {}, {}, {}, {})
+            basis = Basis(self.clips, self.figures, {})
+            return GroupResult(group, self.counts, speakers, self.suppressed, {}, {}, {}, {}, basis)
         replicates = replicates_of(self.figures, sums)
+        kept = {name: values for name, values in replicates.values.items() if name in self.run.gaps}
         estimates = estimate(self.run.missing, self.sample, self.figures, self.counts, replicates)
         return GroupResult(
             group,
@@ -126,6 +141,7 @@ class Part:
             self._rates(),
             estimates | sizes(self.counts, self.speakers),
             {name: self._values(condition) for name, condition in self.run.conditions.items()},
+            Basis(self.clips, self.figures, kept),
         )
 
     def _rates(self) -> dict[str, Fraction]:

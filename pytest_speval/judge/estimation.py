@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -15,6 +15,7 @@ from pytest_speval.judge.sample import Sample, unit_codes
 from pytest_speval.scoring.bootstrap import Clusters
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate
+from pytest_speval.scoring.flips import ratio_flips
 from pytest_speval.tasks.base import Figures, Reading
 
 STATUSES = ("answered", "abstained", "failed", "unknown", "unattempted")
@@ -78,6 +79,16 @@ def estimate(
         | _answered_only(figures, counts)
         | _rates(sample, counts, replicates)
     )
+
+
+def flips(
+    figures: Figures, estimates: Mapping[str, Estimate], metric: str, holds: Callable[[float], bool]
+) -> int | None:
+    """How many clips would have to change to turn a verdict on an estimate, None where that cannot be said."""
+    if metric in RATES:
+        found = estimates[metric]
+        return ratio_flips(int(found.numerator or 0), int(found.denominator or 0), holds)
+    return figures.flips(metric, holds) if metric in figures.estimates(figures.total()) else None
 
 
 def sample_speakers(question: Question) -> Clusters | None:

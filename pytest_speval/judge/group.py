@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from pytest_speval.corpus.cohorts import CohortRule, Group
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.scoring.estimate import Estimate, written
+from pytest_speval.tasks.base import Figures
+
+Codes = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,15 @@ class SmallGroups:
         if self.min_speakers is not None and (speakers or 0) < self.min_speakers:
             short.append(f"{speakers or 0:,} of {self.min_speakers:,} speakers")
         return f"{' and '.join(short)} that score.small_groups asks for" if short else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """What a group's figures rest on: the numbers of its clips, and replicates [R] of the metrics that gaps are of."""
+
+    clips: Codes
+    figures: Figures
+    replicates: Mapping[str, Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +59,15 @@ class GroupResult:
     rates: Mapping[str, Fraction]
     estimates: Mapping[str, Estimate]
     conditions: Mapping[str, Sequence[tuple[Group, int]]]
+    basis: Basis = field(compare=False, repr=False)
+
+    @property
+    def ungated(self) -> str | None:
+        """Why no gate is judged on the group, or None: it is too small, or it is no group anybody belongs to."""
+        if self.group.value is None:
+            clips = self.counts.planned
+            return f"{clips:,} clip{'' if clips == 1 else 's'} of which no group is known"
+        return self.suppressed
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as it stands in `out.json`."""

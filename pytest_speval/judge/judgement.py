@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_speval.audit.finding import Audit
@@ -15,15 +16,13 @@ from pytest_speval.gates import Standing
 from pytest_speval.judge.against import Candidate, Comparison, compare
 from pytest_speval.judge.bench import Bench
 from pytest_speval.judge.cohorts import Run, judge_cohorts
-from pytest_speval.judge.estimation import RATES, estimate_all
-from pytest_speval.judge.group import CohortResult, SmallGroups
+from pytest_speval.judge.estimation import estimate_all, flips
+from pytest_speval.judge.group import SmallGroups
 from pytest_speval.judge.result import Result, no_verdict
 from pytest_speval.judge.rows import Rows
 from pytest_speval.judge.sample import Sample
-from pytest_speval.judge.verdicts import judge_gates
+from pytest_speval.judge.verdicts import Groups, judge_gates
 from pytest_speval.scoring.counts import Counts
-from pytest_speval.scoring.estimate import Estimate
-from pytest_speval.scoring.flips import ratio_flips
 from pytest_speval.suite.vocabulary import MetricWord
 from pytest_speval.tasks.base import Reading, Recounted, Status, Task
 
@@ -53,8 +52,9 @@ def judge(
     estimates = estimate_all(question, missing, sample, reading, counts, endings)
     checks = reading.recount() if isinstance(reading, Recounted) else {}
     refused = _refused(_asked(plan, counts, reading), audits, bench.max_failed) or _differing(checks)
-    standing = Standing(refused, reading.ceiling, _flips(reading, estimates), bench.on)
+    standing = Standing(refused, reading.ceiling, functools.partial(flips, reading, estimates), bench.on)
     gates = () if partial or plan.shard is not None else bench.gates
+    groups = _groups(plan, replace(bench, gates=gates), missing, sample, reading)
     comparisons = _comparisons(Candidate(plan, reading, sample, missing), task, replace(bench, gates=gates), baselines)
     return Result(
         plan,
@@ -62,13 +62,13 @@ def judge(
         tuple(audits),
         counts,
         estimates,
-        judge_gates(gates, estimates, standing, comparisons, _words(task, bench), bench.interval.level),
+        judge_gates(gates, estimates, standing, comparisons, _words(task, bench), bench.interval.level, groups),
         Rows(question, reading, endings, bench.cohorts),
         reading.published(),
         dict(sorted(Counter(reason for reason in question.excluded if reason is not None).items())),
         refused,
         partial,
-        _cohorts(plan, bench, missing, sample, reading),
+        tuple(groups.cohorts),
         tuple(comparisons.values()),
         checks,
     )
@@ -86,12 +86,13 @@ def _words(task: Task, bench: Bench) -> Mapping[str, MetricWord]:
     return task.word.words(bench.scoring.labels.set if bench.scoring.labels else ())
 
 
-def _cohorts(plan: Plan, bench: Bench, missing: str, sample: Sample, reading: Reading) -> tuple[CohortResult, ...]:
-    """The cohorts that are asked for."""
+def _groups(plan: Plan, bench: Bench, missing: str, sample: Sample, reading: Reading) -> Groups:
+    """The cohorts that are asked for, and what gates on gaps need of them."""
     if not bench.cohorts:
-        return ()
-    run = Run.of(plan.question, missing, sample, reading, bench.small_groups or SmallGroups())
-    return judge_cohorts(plan.question, run, bench.cohorts)
+        return Groups()
+    gaps = frozenset(rule.metric for rule in bench.gates if rule.gap)
+    run = Run.of(plan.question, missing, sample, reading, bench.small_groups or SmallGroups(), gaps)
+    return Groups(run, judge_cohorts(plan.question, run, bench.cohorts))
 
 
 def _counts(question: Question, reading: Reading) -> Counts:
@@ -145,13 +146,3 @@ def _refused(counts: Counts, audits: Sequence[Audit], max_failed: int) -> str | 
 def _differing(checks: Mapping[str, str | None]) -> str | None:
     """Why figures that differ from a second count give no verdict, or None."""
     return next((f"verify[{name}] failed: {found}" for name, found in checks.items() if found is not None), None)
-
-
-def _flips(reading: Reading, estimates: Mapping[str, Estimate]) -> Callable[[str, Callable[[float], bool]], int | None]:
-    def count(metric: str, holds: Callable[[float], bool]) -> int | None:
-        estimate = estimates[metric]
-        if metric in RATES:
-            return ratio_flips(int(estimate.numerator or 0), int(estimate.denominator or 0), holds)
-        return reading.flips(metric, holds) if metric in reading.estimates(reading.total()) else None
-
-    return count

@@ -50,14 +50,6 @@ class Result:
         wanted = rule.against and rule.against.sha256
         return next((one for one in self.comparisons if one.baseline.sha256 == wanted), None)
 
-    def judged_estimate(self, rule: GateRule) -> Estimate | None:
-        """The estimate that a gate is judged by: the run's own, or a difference from a baseline."""
-        if rule.against is None:
-            return self.estimates[rule.metric]
-        found = self.comparison(rule)
-        difference = None if found is None else (found.differences or {}).get(rule.metric)
-        return None if difference is None else difference.estimate
-
     @property
     def invalid(self) -> str | None:
         """Why this run gives no verdict, or None."""

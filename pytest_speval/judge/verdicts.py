@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pytest_speval.gates import Standing, Verdict, correct, judge_gate
 from pytest_speval.judge.against import Comparison, Difference
+from pytest_speval.judge.cohorts import Run
+from pytest_speval.judge.gap import judge_gap
+from pytest_speval.judge.group import CohortResult
+from pytest_speval.judge.worst import judge_cohort, judge_labels
 from pytest_speval.scoring.estimate import Estimate
 from pytest_speval.scoring.paired import differences, holm, share_beyond
 from pytest_speval.suite.gate import GateRule
 from pytest_speval.suite.vocabulary import MetricWord
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The cohorts that gates may name, and the run they were taken from; None where there are none."""
+
+    run: Run | None = None
+    cohorts: Sequence[CohortResult] = ()
+
+    def of(self, name: str | None) -> CohortResult | None:
+        """The cohort of a name, None where score.cohorts has no such."""
+        return next((cohort for cohort in self.cohorts if cohort.rule.name == name), None)
 
 
 def judge_gates(
@@ -20,17 +36,32 @@ def judge_gates(
     comparisons: Mapping[str, Comparison],
     words: Mapping[str, MetricWord],
     level: float,
+    groups: Groups,
 ) -> tuple[Verdict, ...]:
     """Judge all gates; `comparisons` are by the digest of their baseline, `level` is that of the intervals."""
-    verdicts = [
-        judge_gate(rule, estimates, standing)
-        if rule.against is None
-        else _on_difference(
-            rule.on_difference(words[rule.metric].better), comparisons.get(rule.against.sha256 or ""), standing
-        )
-        for rule in gates
-    ]
+    verdicts = [_judge(rule, estimates, standing, comparisons, words, groups) for rule in gates]
     return _corrected(verdicts, comparisons, (1 - level) / 2, standing)
+
+
+def _judge(
+    rule: GateRule,
+    estimates: Mapping[str, Estimate],
+    standing: Standing,
+    comparisons: Mapping[str, Comparison],
+    words: Mapping[str, MetricWord],
+    groups: Groups,
+) -> Verdict:
+    """Judge a gate by what it is on: a difference, a gap, groups, labels, or one estimate."""
+    if rule.against is not None:
+        compared = rule.on_difference(words[rule.metric].better)
+        return _on_difference(compared, comparisons.get(rule.against.sha256 or ""), standing)
+    if rule.gap:
+        return judge_gap(rule, groups.of(rule.cohort), groups.run, words[rule.metric].better, standing)
+    if rule.cohort is not None:
+        return judge_cohort(rule, groups.of(rule.cohort), standing)
+    if rule.per_class:
+        return judge_labels(rule, estimates, words, standing)
+    return judge_gate(rule, estimates, standing)
 
 
 def _on_difference(rule: GateRule, comparison: Comparison | None, standing: Standing) -> Verdict:

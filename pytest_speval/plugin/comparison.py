@@ -25,6 +25,7 @@ from pytest_speval.suite.suite import Suite
 
 CODES = {
     "nothing-to-compare": "A check is named, and there is nothing that it could compare.",
+    "nothing-to-select": "A suite selects by sound, and its clips have none.",
     "inventory-name": "An inventory has the name of a split.",
 }
 
@@ -56,6 +57,9 @@ def with_inventories(suite: Suite, staged: Staged, environ: Mapping[str, str]) -
         Fault(suite.file.name, 0, 0, "inventory-name", f"{AGAINST}{name}: the manifest has a split of this name")
         for name in sorted(section.against.keys() & splits)
     ]
+    if suite.keys.select is not None and not sound:
+        told = "select takes clips in the order of their sound's digests, and the manifest has no column for audio"
+        faults.append(Fault(suite.file.name, 0, 0, "nothing-to-select", told))
     if faults:
         raise FaultyFile(faults)
     parts = [

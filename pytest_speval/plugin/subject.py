@@ -13,6 +13,7 @@ from pytest_speval.errors import SpevalError
 from pytest_speval.evidence.baseline import Baseline
 from pytest_speval.plugin.locking import Locking
 from pytest_speval.suite.gate import GateRule
+from pytest_speval.suite.gate_keys import CHANCE
 from pytest_speval.suite.keys import AxesProjection
 from pytest_speval.suite.readiness_file import readiness_file
 from pytest_speval.suite.secrets import NO_SECRETS, Secrets
@@ -146,6 +147,9 @@ def _gate_record(rule: GateRule) -> dict[str, Any]:
     record: dict[str, Any] = {
         name: getattr(rule, name) for name in ("id", "metric", "min", "max", "bound", "why", "owner", "level")
     }
+    spread = ("cohort", "gap", "per_class")
+    record |= {name: said for name in spread if (said := getattr(rule, name))}
+    record |= {"max": CHANCE} if rule.chance else {}
     if rule.against is not None:
         told = {name: getattr(rule.against, name) for name in ("max_drop", "min_gain", "correction_group")}
         record |= told | {"baseline": {"sha256": rule.against.sha256, "missing": rule.against.missing}}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_speval.audit.choice import audit_selection
-from pytest_speval.audit.finding import Audit
+from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.health import Health, audit_corpus
 from pytest_speval.audit.poll import audit_votes
 from pytest_speval.audit.readiness import audit_readiness, readiness_in_force
@@ -25,6 +25,7 @@ from pytest_speval.suite.readiness import load_readiness
 from pytest_speval.suite.readiness_file import readiness_file
 from pytest_speval.suite.suite import Suite
 
+CODES = {"selection-unheard": "Clips that cannot be heard stand in the way of a selection."}
 VETTED = ("votes", "selection", "readiness")
 """The audits of this module that have an item where their section is given, in the order of their items."""
 
@@ -77,11 +78,9 @@ def _votes(votes: Votes, clips: Clips) -> Audit:
 
 
 def _select(suite: Suite, keys: Select, clips: Clips, health: Health) -> tuple[Health, Audit]:
-    """Leave out what is not chosen. A clip that cannot be heard has no digest to be ordered by and is not eligible."""
+    """Leave out what is not chosen. A clip that cannot be heard could not be chosen: it stops the selection."""
     excluded = list(health.excluded)
-    for place, (code, _) in health.condemned.items():
-        excluded[place] = f"select: not eligible: {code}"
-    eligible = [place for place, reason in enumerate(excluded) if reason is None and health.bytes_sha256[place]]
+    eligible = [place for place, reason in enumerate(excluded) if reason is None and place not in health.condemned]
     rules, cells = label_rules(suite.keys.labels), clips.cells
     pool = Pool(
         digests=[str(health.bytes_sha256[place]) for place in eligible],
@@ -94,7 +93,15 @@ def _select(suite: Suite, keys: Select, clips: Clips, health: Health) -> tuple[H
     choice = audit_selection(pool, Caps(keys.per_class, keys.per_speaker, keys.speakers))
     for number, reason in choice.reasons.items():
         excluded[eligible[number]] = reason
-    return replace(health, excluded=excluded, condemned={}), choice.audit
+    return replace(health, excluded=excluded), _without_unheard(choice.audit, clips, health)
+
+
+def _without_unheard(audit: Audit, clips: Clips, health: Health) -> Audit:
+    if not health.condemned:
+        return audit
+    told = f"{len(health.condemned):,} clips cannot be heard, so nobody knows whether they belong: mend or exclude them"
+    names = tuple(clips.name(place) for place in sorted(health.condemned))
+    return replace(audit, findings=(Finding("error", "selection-unheard", told, names), *audit.findings))
 
 
 def _wanted(rules: LabelRules | None, cells: Mapping[str, Sequence[Cell]]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pytest_speval.audit.claims import ClaimLine, Level, claims_table, supported_level
+from pytest_speval.judge.reference import random_reference
 from pytest_speval.judge.result import Result
 
 SCHEMA = 1
@@ -68,8 +69,11 @@ def out_document(result: Result, times: Times) -> dict[str, Any]:
 
 
 def _additions(result: Result) -> dict[str, Any]:
-    """Fields of runs that have cohorts, baselines, recorded outcomes or transcripts."""
+    """Fields of runs that have labels, cohorts, baselines, recorded outcomes or transcripts."""
     found: dict[str, Any] = {}
+    reference = random_reference(result)
+    if reference is not None:
+        found["reference"] = reference.as_dict()
     if result.cohorts:
         found["cohortTotals"] = {one.rule.name: one.totals() for one in result.cohorts}
     if result.comparisons:

@@ -10,6 +10,7 @@ from pytest_speval.judge.result import Result
 from pytest_speval.reports.against import against_tables
 from pytest_speval.reports.cohorts import Table, cohort_tables, outcome_table
 from pytest_speval.reports.document import Times, claims, level, notes
+from pytest_speval.reports.labels import label_tables
 from pytest_speval.reports.transcripts import transcript_tables
 from pytest_speval.reports.verdict import how_sure
 from pytest_speval.reports.wording import number, receipt_line, spread, sums
@@ -39,7 +40,7 @@ def markdown_report(result: Result, times: Times, keyid: str | None = None) -> s
         _head(result, times),
         _gates(result),
         _estimates(result),
-        _classes(result),
+        _labels(result),
         _outcomes(result),
         _transcripts(result),
         _cohorts(result),
@@ -72,7 +73,7 @@ def _gates(result: Result) -> list[str]:
         told = verdict.reason or judged(rule, verdict.value or 0.0)
         flips = "—" if verdict.flips is None else f"{verdict.flips:,}"
         shown = f"{verdict.verdict}{' (waived)' if verdict.waived else ''}"
-        rows.append((rule.id, shown, told, how_sure(result, rule), flips, rule.why))
+        rows.append((rule.id, shown, told, how_sure(verdict), flips, rule.why))
     return ["## Gates", "", *table(("gate", "verdict", "judged", "how sure", "flips", "why"), rows)]
 
 
@@ -99,40 +100,9 @@ def _shown(name: str, whole: bool) -> bool:
     return "." not in name or name.startswith(("ccc.", "mae.", "known_only.", "agreement.", "latency_ms."))
 
 
-def _classes(result: Result) -> list[str]:
-    published = result.published
-    if "confusion" not in published:
-        return []
-    names, other = published["labels"], published["confusionOther"]
-    per_label = [
-        (
-            label,
-            f"{sum_of(published, place):,}",
-            *(number(result.estimates[f"{kind}.{label}"].value) for kind in ("precision", "recall", "f1")),
-        )
-        for place, label in enumerate(names)
-    ]
-    rows = [
-        (label, *published["confusion"][place], *(other[name][place] for name in other), sum_of(published, place))
-        for place, label in enumerate(names)
-    ]
-    head = ("reference", *map(escaped, names), *other, "sum")
-    return [
-        "## Labels",
-        "",
-        *table(("label", "support", "precision", "recall", "F1"), per_label),
-        "Rows are references, columns answers.",
-        "",
-        *table(head, rows),
-    ]
-
-
-def sum_of(published: object, place: int) -> int:
-    """All clips of one reference label."""
-    assert isinstance(published, dict)
-    return int(
-        sum(published["confusion"][place]) + sum(column[place] for column in published["confusionOther"].values())
-    )
+def _labels(result: Result) -> list[str]:
+    lines = [line for found in label_tables(result) for line in _told(found)]
+    return ["## Labels", "", *lines] if lines else []
 
 
 def _outcomes(result: Result) -> list[str]:

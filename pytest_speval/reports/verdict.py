@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from pytest_speval.gates import Verdict, judged
+from pytest_speval.gates import Member, Verdict, judged
 from pytest_speval.judge.result import Result
 from pytest_speval.reports.against import against_lines
 from pytest_speval.reports.wording import spread, sums
-from pytest_speval.suite.gate import GateRule
 
 
-def how_sure(result: Result, rule: GateRule) -> str:
+def how_sure(verdict: Verdict) -> str:
     """The interval of the estimate that a gate is judged by."""
-    estimate = result.judged_estimate(rule)
-    return "no interval: nothing was compared" if estimate is None else spread(estimate)
+    return "no interval: nothing was judged" if verdict.estimate is None else spread(verdict.estimate)
 
 
 def verdict_lines(result: Result, verdict: Verdict) -> list[str]:
     """A verdict for a release engineer: which gate, by how much, how sure, on what, and why it is there."""
     rule, suite = verdict.rule, result.plan.suite
     head = f"gate {rule.id} of {suite}: {verdict.verdict.upper()}"
-    if verdict.verdict == "invalid":
-        lines = [f"{head}: {verdict.reason}"]
-    else:
-        told = verdict.reason or judged(rule, verdict.value or 0.0)
-        lines = [f"{head}: {told}, margin {verdict.margin:+.4g}"]
-    lines.append(f"  how sure: {how_sure(result, rule)}")
+    told = verdict.reason or judged(rule, verdict.value or 0.0) if verdict.spread is None else verdict.spread.told
+    margin = "" if verdict.margin is None else f", margin {verdict.margin:+.4g}"
+    lines = [f"{head}: {told}{margin}", f"  how sure: {how_sure(verdict)}"]
     lines += against_lines(result, verdict)
+    lines += _spread_lines(verdict)
     lines.append(f"  on what:  {sums(result.counts)}")
     if verdict.flips is not None:
         clips = "1 clip" if verdict.flips == 1 else f"{verdict.flips:,} clips"
@@ -37,3 +33,20 @@ def verdict_lines(result: Result, verdict: Verdict) -> list[str]:
     owner = f" (owner: {rule.owner})" if rule.owner else ""
     lines.append(f"  why:      {rule.why}{owner}")
     return lines
+
+
+def _spread_lines(verdict: Verdict) -> list[str]:
+    """Which group or label decided a gate on several."""
+    found = verdict.spread
+    if found is None:
+        return []
+    ends = {"worst": found.worst, "best": found.best}
+    lines = [f"  {f'{end}:':<9} {_described(member)}" for end, member in ends.items() if member is not None]
+    return lines + ([f"  not gated: {found.left}"] if found.ungated else [])
+
+
+def _described(member: Member) -> str:
+    if member.clips is None:
+        return str(member)
+    speakers = "" if member.speakers is None else f", {member.speakers:,} speakers"
+    return f"{member}, {member.clips:,} clips{speakers}"

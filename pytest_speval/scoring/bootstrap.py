@@ -75,7 +75,7 @@ def replicate_parts(
 
     Raises ValueError for values that are not finite and for integers too great to be exact.
     """
-    scaled = [(rows, *_scaled(statistics, units)) for rows, statistics in parts]
+    scaled = [(rows, *whole_numbers(statistics, units)) for rows, statistics in parts]
     sums = [np.empty((replicates, values.shape[1])) for _, values, _ in scaled]
     start = 0
     for weights in draw_weights(units, replicates, seed, chunk_bytes):
@@ -86,8 +86,11 @@ def replicate_parts(
     return [np.ldexp(out, -shifts, out=out) for (_, _, shifts), out in zip(scaled, sums, strict=True)]
 
 
-def _scaled(statistics: Numbers, units: int) -> tuple[Floats, npt.NDArray[np.int32]]:
-    """Statistics as integers, and by how many powers of two each column was multiplied for that."""
+def whole_numbers(statistics: Numbers, units: int) -> tuple[Floats, npt.NDArray[np.int32]]:
+    """Statistics [K, C] as integers, and by how many powers of two each column was multiplied for that.
+
+    No sum of so many `units` rounds. Raises as `replicate_parts` does.
+    """
     values = np.asarray(statistics, dtype=np.float64)
     if not np.isfinite(values).all():
         raise ValueError("a statistic is not a finite number")

@@ -12,7 +12,7 @@ from pytest_speval.errors import Fault
 from pytest_speval.suite.audit_check import audit_faults
 from pytest_speval.suite.base_keys import SUITE_NAME
 from pytest_speval.suite.choice_check import choice_faults
-from pytest_speval.suite.cohort_check import cohort_faults
+from pytest_speval.suite.cohort_check import asked_cohorts, cohort_faults
 from pytest_speval.suite.complaints import ambiguous
 from pytest_speval.suite.corpus_check import UNITS, corpus_faults, may_exist
 from pytest_speval.suite.gate_check import gate_faults, metric_faults, metric_words
@@ -49,7 +49,7 @@ def suite_faults(root: Table, vocabulary: Vocabulary, stem: str) -> Iterator[Fau
     yield from cohort_faults(root)
     yield from _budget(find(root, "run", "budget"))
     for name, gate in entries_of(find(root, "gates")).items():
-        yield from gate_faults(gate, ("gates", name), words)
+        yield from gate_faults(gate, ("gates", name), words, asked_cohorts(root))
 
 
 def scalar_faults(node: Node, known: Collection[Keys], keys: Keys = ()) -> Iterator[Fault]:

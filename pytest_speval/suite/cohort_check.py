@@ -11,6 +11,15 @@ from pytest_speval.suite.shape import nearest
 from pytest_speval.suite.tree import Items, Keys, Node, entries_of, fault_at, find, text_of
 
 
+def asked_cohorts(root: Node) -> list[str] | None:
+    """The cohorts of `score.cohorts`, None where they cannot be read."""
+    asked = find(root, "score", "cohorts")
+    if asked is None:
+        return []
+    names = [text_of(item) for item in asked.items] if isinstance(asked, Items) else [None]
+    return None if None in names else [name for name in names if name is not None]
+
+
 def cohort_faults(root: Node) -> Iterator[Fault]:
     """All faults of `score.cohorts` and `score.small_groups` that need the other keys."""
     score = entries_of(find(root, "score"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_speval.errors import Fault, FaultyFile
-from pytest_speval.suite.gate_keys import GateKeys, WaiverKeys
+from pytest_speval.suite.gate_keys import CHANCE, GateKeys, WaiverKeys
 from pytest_speval.suite.tree import Node
 from pytest_speval.suite.vocabulary import Direction
 
@@ -68,7 +68,10 @@ class GateRule:
     """A rule on one estimate of one suite. `min` and `max` are inclusive.
 
     Exactly one of them is given. A rule with `against` has neither until `on_difference` has turned it into one on the
-    difference from the baseline.
+    difference from the baseline, and one by `chance` none until that bound has been simulated.
+
+    With `cohort` it holds for every group of that cohort, or with `gap` for the worst minus the best of them. With
+    `per_class` the metric is a family, and the rule holds for every label.
     """
 
     id: str
@@ -83,6 +86,10 @@ class GateRule:
     place: Place = field(compare=False)
     waiver: Waiver | None = None
     against: Against | None = None
+    cohort: str | None = None
+    gap: bool = False
+    chance: bool = False
+    per_class: bool = False
 
     @property
     def limit(self) -> float:
@@ -107,7 +114,7 @@ class GateRule:
             suite=suite,
             metric=keys.metric,
             min=keys.min,
-            max=keys.max,
+            max=None if keys.max == CHANCE else keys.max,
             bound=keys.bound,
             why=keys.why,
             owner=keys.owner,
@@ -116,6 +123,10 @@ class GateRule:
             against=None
             if keys.baseline is None
             else Against(keys.max_drop, keys.min_gain, keys.correction_group, keys.baseline),
+            cohort=keys.cohort,
+            gap=keys.gap,
+            chance=keys.max == CHANCE,
+            per_class=keys.per_class,
         )
 
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_speval.errors import Fault
 from pytest_speval.suite.shape import nearest
+from pytest_speval.suite.spread_check import (
+    by_chance,
+    families_of,
+    gap_word,
+    is_true,
+    spread_faults,
+    spread_metric_faults,
+)
 from pytest_speval.suite.text_check import AGREEMENT, against
 from pytest_speval.suite.tree import Entry, Keys, Node, entries_of, fault_at, find, number_of, text_of
 from pytest_speval.suite.vocabulary import MetricWord, TaskWord
@@ -39,23 +47,50 @@ def metric_faults(node: Node | None, keys: Keys, words: Words | None) -> Iterato
         yield fault_at(node, "unknown-metric", f"no metric `{name}`{hint}", keys)
 
 
-def gate_faults(gate: Entry, keys: Keys, words: Words | None) -> Iterator[Fault]:
-    """The faults of one gate that need more than its own keys."""
+def gate_faults(gate: Entry, keys: Keys, words: Words | None, cohorts: Sequence[str] | None) -> Iterator[Fault]:
+    """The faults of one gate that need more than its own keys.
+
+    `cohorts` are those that its suite asks for, None where they could not be read.
+    """
     given = entries_of(gate.value)
     limits = COMPARED if "baseline" in given else PLAIN
     yield from _one_limit(gate, given, keys, limits)
+    yield from spread_faults(given, keys, cohorts)
     metric = find(gate.value, "metric")
-    yield from metric_faults(metric, (*keys, "metric"), words)
-    word = (words or {}).get(text_of(metric) or "")
+    yield from _metric(metric, (*keys, "metric"), words, by_class=is_true(given, "per_class"))
+    word = _judged_word(text_of(metric) or "", given, words)
     if word is None or metric is None:
         return
+    yield from spread_metric_faults(metric, given, keys, word)
+    name = text_of(metric) or ""
+    if is_true(given, "gap"):
+        word, name = gap_word(word), f"the gap of {name}"
     check = _compared_faults if limits is COMPARED else _limit_faults
-    for name in limits:
-        if name in given:
-            yield from check(given[name], (*keys, name), word, text_of(metric) or "")
+    for limit in limits:
+        if limit in given and not by_chance(given, limit):
+            yield from check(given[limit], (*keys, limit), word, name)
     if limits is COMPARED:
         yield from _measured_by(metric, (*keys, "metric"), word)
         yield from _corrected(given, keys, word)
+
+
+def _metric(metric: Node | None, keys: Keys, words: Words | None, *, by_class: bool) -> Iterator[Fault]:
+    """The fault of a metric's name, which is that of a family where a gate is on every label."""
+    name, families = text_of(metric), families_of(words or {})
+    if metric is None or name is None or words is None or by_class == (name in families):
+        if not by_class:
+            yield from metric_faults(metric, keys, words)
+        return
+    if by_class:
+        what = f"per_class needs a metric that every label has{nearest(name, [*families]) or ': this task has none'}"
+    else:
+        what = f"`{name}` is one of each label: write {name}.<label>, or add per_class: true"
+    yield fault_at(metric, "unknown-metric", what, keys)
+
+
+def _judged_word(name: str, given: Mapping[str, Entry], words: Words | None) -> MetricWord | None:
+    known = words or {}
+    return (families_of(known) if is_true(given, "per_class") else known).get(name)
 
 
 def _one_limit(gate: Entry, given: Mapping[str, Entry], keys: Keys, limits: tuple[str, str]) -> Iterator[Fault]:

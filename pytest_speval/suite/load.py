@@ -18,6 +18,7 @@ from pytest_speval.suite.gate_check import gate_faults, metric_words
 from pytest_speval.suite.gate_keys import GateFileKeys
 from pytest_speval.suite.keys import SuiteKeys
 from pytest_speval.suite.override import Override, overridden
+from pytest_speval.suite.published import with_published
 from pytest_speval.suite.shape import nearest, shaped
 from pytest_speval.suite.suite import AdapterKeys, Suite
 from pytest_speval.suite.tree import (
@@ -96,6 +97,9 @@ def load_gates(
     """
     document = read_file(path, shown_as)
     root, faults = document.root, document.faults
+    if root is not None:
+        root, more = with_published(root, str(path) if shown_as is None else shown_as)
+        faults += more
     if root is None:
         raise FaultyFile(faults)
     keys, more = shaped(GateFileKeys, root)
@@ -154,7 +158,8 @@ def _gate_file_faults(root: Node, suites: Mapping[str, Suite], vocabulary: Vocab
             what = f"no suite `{title}`{nearest(title, [*suites])}"
             yield fault_at(node, "unknown-suite", what, ("gates", name, "suite"))
         words = metric_words(vocabulary.tasks[suite.task], suite.labels, suite.keys.text.reference) if suite else None
-        yield from gate_faults(gate, ("gates", name), words)
+        cohorts = (suite.keys.score.cohorts or ()) if suite else None
+        yield from gate_faults(gate, ("gates", name), words, cohorts)
     for name, waiver in entries_of(find(root, "waivers")).items():
         bearers = _bearers(root, name, suites)
         if not bearers:

@@ -36,7 +36,8 @@ def suite_schema(vocabulary: Vocabulary) -> Schema:
 
 def gates_schema() -> Schema:
     """The schema of a gate file."""
-    return {"$schema": _DIALECT, **_of(GateFileKeys), "anyOf": [{"required": ["gates"]}, {"required": ["waivers"]}]}
+    sections = [{"required": [name]} for name in GateFileKeys.model_fields]
+    return {"$schema": _DIALECT, **_of(GateFileKeys), "anyOf": sections}
 
 
 def _adapter(word: AdapterWord, definitions: Schema) -> Schema:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import shutil
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from pytest_speval.command import main
+from tests.plugin import groups
 from tests.plugin.conftest import Project
 
 RED = {
@@ -92,6 +97,73 @@ def test_no_stored_run_turns_red_into_green(project: Project, case: str) -> None
         for option in ("replay", "resume"):
             for release in ((), ("--speval-release",)):
                 assert project.run(f"--speval-{option}={stored}", *release).ret != 0, (option, release)
+
+
+GROUPED = {
+    "worst group": ("metric: accuracy, cohort: accent, min: 0.5", 1),
+    "worst group, bound": ("metric: accuracy, cohort: accent, min: 0.5, bound: low", 6),
+    "gap": ("metric: accuracy, cohort: accent, gap: true, max: 0.1", 1),
+    "gap by chance": ("metric: accuracy, cohort: accent, gap: true, max: chance", 1),
+    "worst label": ("metric: recall, per_class: true, min: 0.6", 1),
+    "baseline": ("metric: accuracy, baseline: ../baseline, max_drop: 0.1", 1),
+}
+WAIVERS = (
+    "",
+    "waivers: {red: {reason: late, owner: me, until: 2001-01-01}}",
+    "waivers: {fine: {reason: another gate, owner: me, until: 2999-12-31}}",
+)
+COMBINATIONS = 14
+
+
+def edit(path: Path, change: Callable[[str], str]) -> None:
+    path.write_text(change(path.read_text()))
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "nothing": lambda path: path,
+    "a misspelt key": lambda path: edit(path / "gates/voice.yaml", lambda text: text.replace("metric:", "metrc:", 1)),
+    "a misspelt value": lambda path: edit(
+        path / "gates/voice.yaml", lambda text: text.replace("accent", "acent").replace("metric: ", "metric: x")
+    ),
+    "a gate twice": lambda path: edit(
+        path / "gates/voice.yaml", lambda text: text.replace("  fine:", "  red: {min: 0}\n  fine:")
+    ),
+    "a limit that is none": lambda path: edit(path / "gates/voice.yaml", lambda text: text.replace("0.", ".nan # ", 1)),
+    "half a gate file": lambda path: edit(path / "gates/voice.yaml", lambda text: text[: len(text) // 2]),
+    "half a suite": lambda path: edit(path / "suites/voice.yaml", lambda text: text[: len(text) // 2]),
+    "no groups": lambda path: edit(path / "clips.csv", lambda text: text.replace(",gb", ",").replace(",us", ",")),
+    "no column": lambda path: edit(path / "clips.csv", lambda text: text.replace("accent", "accents")),
+    "a clip less": lambda path: (path / "5.wav").unlink(),
+    "no answers": lambda path: (path / "said.json").unlink(),
+    "groups all too small": lambda path: edit(
+        path / "suites/voice.yaml", lambda text: text.replace("min_clips: 2", "min_clips: 99")
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GROUPED)
+def test_no_flag_waiver_or_damage_turns_a_gate_on_several_green(project: Project, case: str) -> None:
+    keys, status = GROUPED[case]
+    if case == "baseline":
+        groups.write(project, "gates: {fine: {suite: voice, metric: clips, min: 1, why: x}}", groups.REFERENCES)
+        assert project.run("--speval-out=blessed").ret == 0
+        (run,) = (project.path / "blessed/voice").iterdir()
+        assert main(["bless", str(run), str(project.path / "baseline")]) == 0
+    gate = f"gates:\n  red: {{suite: voice, {keys}, why: x}}\n  fine: {{suite: voice, metric: clips, min: 1, why: x}}\n"
+    groups.write(project, gate)
+    assert project.run().ret == status
+    (stored,) = (project.path / ".speval/voice").iterdir()
+    drawn = random.Random(case)
+    for number in range(COMBINATIONS):
+        flags, waiver = drawn.choice(FLAGS), drawn.choice(WAIVERS)
+        damage = [*DAMAGES][number % len(DAMAGES)]
+        if drawn.random() < 0.2:
+            flags += (f"--speval-replay={stored}",)
+        groups.write(project, f"{gate}{waiver}\n")
+        if damage in ("no groups", "no column", "groups all too small") and "cohort" not in keys:
+            damage = "nothing"  # that gate is on no groups
+        DAMAGES[damage](project.path)
+        assert project.run(*flags).ret != 0, (flags, waiver, damage)
 
 
 @pytest.mark.parametrize("gone", ["suites", "clips.csv", "0.wav", ".speval", "corpus", "gates"])

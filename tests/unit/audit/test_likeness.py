@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from pytest_speval.audit.overlap import Parts
 from pytest_speval.corpus.part import Part
 
 VOICES = sorted((Path(__file__).parents[3] / "fixtures/prosody/clips").glob("*.flac"))
+ANOTHER = next(voice for voice in VOICES[24:] if "slow-loud" in voice.name)
 RULE = CheckRule("near", named=True)
 
 
@@ -74,18 +76,22 @@ def test_what_was_heard_is_kept_and_gives_the_same_audit(parts: Parts, tmp_path:
 def test_a_changed_file_is_heard_anew(parts: Parts, tmp_path: Path) -> None:
     store = tmp_path / "store"
     audit_near(RULE, parts, store)
-    sound, rate = soundfile.read(VOICES[20], dtype="float32")
+    sound, rate = soundfile.read(ANOTHER, dtype="float32")
     soundfile.write(tmp_path / f"quiet-{VOICES[1].stem}.flac", sound, rate)
     assert not audit_near(RULE, parts, store).failed
 
 
-def test_sound_that_cannot_be_heard_or_judged_is_counted_and_never_passes_silently(tmp_path: Path) -> None:
+def test_sound_of_which_nothing_can_be_heard_or_judged_fails_the_check(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "short.wav", np.zeros(800, np.float32), 8000)
     (tmp_path / "broken.wav").write_bytes(b"RIFF")
     others = part("training", tmp_path, [tmp_path / "short.wav", tmp_path / "broken.wav"])
     audit = audit_near(RULE, Parts((part("test", VOICES[0].parent, VOICES[:1]),), inventories=(others,)), None)
-    assert codes(audit) == [("notice", "not-heard"), ("notice", "not-assessable")]
-    assert [finding.clips for finding in audit.findings] == [("training/1",), ("training/0",)]
+    assert codes(audit) == [("error", "not-compared"), ("warning", "not-heard"), ("notice", "not-assessable")]
+    assert [finding.clips for finding in audit.findings] == [(), ("training/1",), ("training/0",)]
+    with_one = replace(others, clips=[*others.clips, "training/2"], lines=[2, 3, 4],
+                       entries=[*(others.entries or ()), quieter(ANOTHER, tmp_path).name])  # fmt: skip
+    audit = audit_near(RULE, Parts((part("test", VOICES[0].parent, VOICES[:1]),), inventories=(with_one,)), None)
+    assert (audit.failed, audit.clean, codes(audit)[0]) == (False, False, ("warning", "not-heard"))
 
 
 def test_an_inventory_without_sound_fails_the_check_that_is_named() -> None:
@@ -100,7 +106,7 @@ def test_copies_among_evaluated_clips_are_reported_only(tmp_path: Path) -> None:
     twin = quieter(VOICES[0], tmp_path)
     soundfile.write(tmp_path / "first.wav", *soundfile.read(VOICES[0], dtype="int16"))
     evaluated = part("test", tmp_path, [tmp_path / "first.wav", twin])
-    others = part("training", VOICES[0].parent, VOICES[20:21])
+    others = part("training", VOICES[0].parent, [ANOTHER])
     audit = audit_near(RULE, Parts((evaluated,), inventories=(others,)), None)
     assert ("notice", "near-twins") in codes(audit)
     assert not audit.failed

@@ -54,7 +54,7 @@ def test_every_pair_of_splits_is_compared_and_named() -> None:
         f"1 of 2 speakers, 1 of 2 clips of {one} also in {other}"
         for one, other in (("dev", "test"), ("dev", "train"), ("test", "train"))
     ]
-    assert (len(audit.violations), audit.compared) == (3, ())
+    assert (len(audit.violations), set(audit.compared)) == (3, {"dev", "test", "train"})
 
 
 def test_splits_and_each_inventory_are_compared_and_inventories_with_each_other_are_not() -> None:
@@ -171,20 +171,18 @@ def test_unknown_speakers_of_the_other_side_leave_disjointness_unproven_too() ->
     assert audited(parts, "speakers").failed
 
 
-def test_clips_without_another_key_are_told_and_no_more() -> None:
+def test_clips_without_another_key_speak_against_a_clean_check() -> None:
     parts = Parts((keyed("test", "session", ["1", None]),), (keyed("train", "session", ["2"]),))
     assert told(audited(parts, "sessions")) == [
-        ("notice", "key-unknown", "1 of 2 clips of test have no session: they were not compared")
+        ("warning", "key-unknown", "1 of 2 clips of test have no session: they were not compared")
     ]
 
 
 def test_a_missing_column_is_an_error_where_the_check_is_named() -> None:
     parts = Parts((keyed("test", "speaker", ["S1"]),), (), (keyed("web", "text", ["a"]),))
-    for named, severity in ((True, "error"), (False, "notice")):
+    for named, severity in ((True, "error"), (False, "warning")):
         audit = audited(parts, "speakers", named=named)
-        assert told(audit) == [
-            (severity, "not-compared", "web has no column for speaker: nothing was compared with it")
-        ]
+        assert told(audit) == [(severity, "not-compared", "no speaker is known of web: nothing was compared with it")]
         assert audit.compared == ()
 
 
@@ -209,13 +207,30 @@ def test_rows_that_where_leaves_out_still_speak_for_their_split() -> None:
         ("test", ("test/c0",)),
         ("dev", ("dev/c0",)),
     ]
-    assert audit.compared == ("dev", "test")
+    assert set(audit.compared) == {"dev", "test"}
 
 
 def test_a_row_that_is_left_out_may_share_with_what_the_model_has_seen() -> None:
     parts = Parts((keyed("test", "speaker", ["S1"]),), rest=(keyed("test", "speaker", ["S9"]),),
                   inventories=(keyed("training", "speaker", ["S9"]),))  # fmt: skip
     assert not audited(parts, "speakers").violations
+
+
+@pytest.mark.parametrize("check", ["bytes", "samples", "sessions"])
+def test_a_named_check_that_compared_nothing_fails(check: str) -> None:
+    role = {"bytes": "bytes_sha256", "samples": "samples_sha256", "sessions": "session"}[check]
+    parts = Parts((keyed("test", role, ["1", "2"]),), (keyed("train", role, [None, None]),))
+    audit = audited(parts, check)
+    assert audit.failed
+    assert [code for _, code, _ in told(audit)] == ["not-compared"]
+    assert audit.compared == ()
+
+
+def test_an_excluded_clip_without_a_speaker_accuses_nobody() -> None:
+    parts = Parts((keyed("test", "speaker", ["S1"]),), (keyed("train", "speaker", ["S2"]),),
+                  rest=(keyed("test", "speaker", [None]),))  # fmt: skip
+    audit = audited(parts, "speakers")
+    assert (told(audit), audit.compared) == ([], ("train",))
 
 
 # --- waivers

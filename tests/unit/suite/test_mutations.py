@@ -28,6 +28,8 @@ ELSEWHERE = {
     "override-path",
     "too-many-nodes",
     "unknown-gate",
+    "unknown-tier",
+    "unmeasured-gate",
     "unreadable-file",
     "unset-variable",
 }
