@@ -67,6 +67,15 @@ class Distribution:
         """Take the orders away."""
         shutil.rmtree(self._orders, ignore_errors=True)
 
+    def end_workers(self) -> None:
+        """End workers that still ask: what they write after the judging would not be in the receipt.
+
+        An interrupt that reaches this process alone leaves them at work; xdist ends them only after our own ending.
+        """
+        manager = getattr(self._config.pluginmanager.getplugin("dsession"), "nodemanager", None)
+        if manager is not None:
+            manager.teardown_nodes()
+
     def hold_back(self, collection: Sequence[str]) -> list[str]:
         """Remember a worker's collection; returns what the workers are to run."""
         self._collection = list(collection)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
@@ -18,6 +18,9 @@ from pytest_speval.plugin.subject import Subject
 from pytest_speval.plugin.words import Words, session_words
 from pytest_speval.suite.secrets import Secrets
 
+if TYPE_CHECKING:
+    from pytest_speval.plugin.distribute import Distribution
+
 CODES = {"dist-each": "`--dist each` would ask every clip once per worker."}
 
 
@@ -28,7 +31,7 @@ class SuiteSession:
         self._config = config
         self._campaign = campaign
         self._subjects: list[Subject] = []
-        self._distribution: object | None = None
+        self._distribution: Distribution | None = None
 
     @classmethod
     def start(cls, config: pytest.Config) -> Self:
@@ -92,7 +95,9 @@ class SuiteSession:
             return
         if self._config.getoption("collectonly"):
             return
-        subjects = getattr(self._distribution, "subjects", self._subjects)
+        subjects = self._subjects if self._distribution is None else self._distribution.subjects
+        if self._distribution is not None and session.exitstatus == pytest.ExitCode.INTERRUPTED:
+            self._distribution.end_workers()
         try:
             self._campaign.finish(subjects)
         except SpevalError as fault:

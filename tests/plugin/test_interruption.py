@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,6 +15,7 @@ from pytest_speval.evidence.canonical import value_of
 from pytest_speval.evidence.ending import endings_of
 from pytest_speval.evidence.folder import RunFolder
 from pytest_speval.evidence.plan import Question
+from pytest_speval.plugin.session import SuiteSession
 from tests.plugin.conftest import Project
 
 WAITING = """
@@ -78,3 +80,16 @@ def test_an_interrupted_run_reports_what_it_has(project: Project) -> None:
     assert document["complete"] is False
     assert document["gates"][0]["verdict"] == "invalid"
     assert "4 of 10 clips: no verdict" in run.stdout
+
+
+@pytest.mark.parametrize(("status", "order"), [(2, ["workers end", "judged"]), (1, ["judged"])])
+def test_workers_end_before_an_interrupted_session_is_judged(status: int, order: list[str]) -> None:
+    """An interrupt of the controller alone leaves workers asking, and what they write would not be in the receipt."""
+    seen: list[str] = []
+    campaign = Mock(settings=Mock(worker=None), exit_status=lambda status: status)
+    campaign.finish.side_effect = lambda _: seen.append("judged")
+    session = SuiteSession(Mock(getoption=lambda _: False), campaign)
+    session._distribution = Mock(subjects=[])
+    session._distribution.end_workers.side_effect = lambda: seen.append("workers end")
+    session.pytest_sessionfinish(Mock(exitstatus=pytest.ExitCode(status)))
+    assert seen == order
