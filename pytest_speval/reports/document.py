@@ -81,6 +81,17 @@ def _additions(result: Result) -> dict[str, Any]:
     return found | {name: said for name, said in result.published.items() if name in ("outcomes", "transcription")}
 
 
+def unshared(result: Result) -> list[str]:
+    """The baselines that lack a part of the clips: a gate against them speaks of the shared ones alone."""
+    told = []
+    for one in result.comparisons:
+        if one.pairing is not None and any(one.pairing.changes.values()):
+            changes = ", ".join(f"{len(clips):,} {name}" for name, clips in one.pairing.changes.items() if clips)
+            shared = f"{len(one.pairing):,} of {result.counts.planned:,} clips"
+            told.append(f"Baseline {one.baseline.sha256[:12]} shares {shared}, the others are not compared: {changes}")
+    return told
+
+
 def unchecked(result: Result) -> list[str]:
     """The checks that the suite leaves out, though it could make them."""
     section = result.plan.question.sections.get("audit", {})
@@ -116,6 +127,7 @@ def notes(result: Result) -> list[str]:
     if result.plan.shard is not None:
         found.append("Shard {} of {}: nothing is judged before all shards are together.".format(*result.plan.shard))
     found += [f"Waived: audit[{a.name}]: {a.headline}." for a in result.audits if a.waived is not None]
+    found += [f"{told}." for told in unshared(result)]
     found += [f"Not checked: {name} (audit.{name}: unchecked)." for name in unchecked(result)]
     if result.counts.quarantined:
         found.append(f"Quarantined: {result.counts.quarantined:,} clips without a speaker, kept out of intervals.")

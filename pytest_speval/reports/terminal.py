@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from pytest_speval.judge.result import Result
+from pytest_speval.reports.document import unshared
 from pytest_speval.reports.summary import Entry
 from pytest_speval.reports.verdict import verdict_lines
 from pytest_speval.reports.wording import number, receipt_line
@@ -41,6 +42,8 @@ def write_summary(
         for audit in result.audits:
             if audit.waived is not None:
                 reporter.write_line(f"{result.plan.suite}: audit[{audit.name}] waived: {audit.headline}")
+        for told in unshared(result):
+            reporter.write_line(f"{result.plan.suite}: {told}")
         for changed in result.plan.post_hoc:
             reporter.write_line(f"{result.plan.suite}: post hoc: {changed}")
         if result.plan.rules.get("overrides"):

@@ -81,7 +81,11 @@ def test_changed_clips_are_told_apart_from_changed_answers(project: Project) -> 
     with (project.path / "5.wav").open("r+b") as file:
         file.seek(-2, 2)
         file.write(b"\1\1")
-    assert project.run().ret == 0
+    run = project.run()
+    assert run.ret == 0
+    shares = "shares 17 of 20 clips, the others are not compared: 1 new, 1 gone, 1 relabelled, 1 altered"
+    run.stdout.fnmatch_lines([f"voice: Baseline * {shares}"])
+    assert shares in project.document()["notes"][0]
     (found,) = project.document()["comparisons"]
     assert found["changed"] == {"new": ["x3"], "gone": ["c3"], "relabelled": ["c0"], "altered": ["c5"]}
     assert found["clips"]["shared"] == 17
