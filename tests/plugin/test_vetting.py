@@ -293,3 +293,37 @@ def test_a_near_copy_in_an_inventory_stops_the_suite(project: Project, distribut
     run.stdout.fnmatch_lines(
         ["error: 1 of 3 clips of test are copies of sound in training (test/c2) [[]near-copies[]]"]
     )
+
+
+@pytest.mark.parametrize("digest", [" " + "a" * 64, "sha256:" + "a" * 64, "a" * 63, "zz"])
+@pytest.mark.parametrize("where", ["manifest", "inventory"])
+def test_a_digest_that_is_none_is_a_collection_error_with_its_line(project: Project, digest: str, where: str) -> None:
+    project.write(["yes"])
+    said = {"manifest": "b" * 64, "inventory": "c" * 64} | {where: digest}
+    manifest(project, [["c0", "test", "yes", said["manifest"]]], "id,split,label,bytes_sha256")
+    (project.path / "train.csv").write_text(f"id,bytes_sha256\nx,{said['inventory']}\n")
+    suite(project, "audit: {against: {training: ../train.csv}}")
+    run = project.run()
+    assert run.ret == 2
+    run.stdout.fnmatch_lines(["*csv:2: bytes_sha256 * is not 64 hexadecimal digits*digest-malformed*"])
+
+
+def test_a_selection_needs_sound(project: Project) -> None:
+    project.write(["yes"] * 2)
+    manifest(project, [[f"c{n}", "test", f"S{n}", "yes"] for n in range(2)], "id,split,speaker,label")
+    suite(project, "select: {per_speaker: 1}")
+    run = project.run()
+    assert run.ret == 2
+    run.stdout.fnmatch_lines(["*no column for audio*nothing-to-select*"])
+
+
+def test_a_clip_that_cannot_be_heard_does_not_leave_by_way_of_a_selection(project: Project) -> None:
+    project.write(["yes"] * 3)
+    manifest(project, [[f"c{n}", f"{n}.wav", "test", f"S{n}", "yes"] for n in range(3)])
+    (project.path / "1.wav").unlink()
+    suite(project, "select: {speakers: 2}\nrun: {max_failed: 1}")
+    assert project.run().ret == 6
+    assert project.calls == []
+    assert audits(project)["selection"]["findings"][0]["code"] == "selection-unheard"
+    assert "selection" in project.document()["notes"][0]
+    assert project.document()["counts"]["planned"] == 3
