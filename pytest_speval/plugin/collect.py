@@ -10,10 +10,12 @@ from typing import Any, Self
 import pytest
 
 from pytest_speval.errors import SpevalError
+from pytest_speval.judge.result import Result
 from pytest_speval.plugin.answering import Blocked
 from pytest_speval.plugin.campaign import Campaign
 from pytest_speval.plugin.names import clip_name
 from pytest_speval.plugin.subject import Subject
+from pytest_speval.reports.summary import Entry
 from pytest_speval.reports.verdict import verdict_lines
 
 CAMPAIGN = pytest.StashKey[Campaign]()
@@ -100,6 +102,15 @@ class SpevalItem(pytest.Item):
         if reason is not None:
             pytest.skip(reason)
 
+    def judged(self) -> tuple[Entry, Result | None]:
+        """What the whole run amounts to; skips where nothing is judged."""
+        self.skip_unstaged()
+        run = self.campaign.run(self.subject)
+        entry = run.finish(partial=False)
+        if entry.verdict == "shard":
+            pytest.skip("a shard judges nothing")
+        return entry, run.result
+
 
 class AuditItem(SpevalItem):
     """One audit of a suite."""
@@ -157,14 +168,10 @@ class VerifyItem(SpevalItem):
     check: str
 
     def runtest(self) -> None:
-        self.skip_unstaged()
-        run = self.campaign.run(self.subject)
-        entry = run.finish(partial=False)
-        if entry.verdict == "shard":
-            pytest.skip("a shard judges nothing")
-        if run.result is None:
+        entry, result = self.judged()
+        if result is None:
             raise Told(f"verify {self.check} of {self.subject.name}: INVALID: {entry.reason}")
-        found = run.result.checks.get(self.check)
+        found = result.checks.get(self.check)
         if found is not None:
             raise Told(f"verify {self.check} of {self.subject.name}: FAIL: {found}")
 
@@ -176,15 +183,11 @@ class GateItem(SpevalItem):
     gate: str
 
     def runtest(self) -> None:
-        self.skip_unstaged()
-        run = self.campaign.run(self.subject)
-        entry = run.finish(partial=False)
-        if entry.verdict == "shard":
-            pytest.skip("a shard judges nothing")
-        verdict = next((one for one in run.result.verdicts if one.rule.id == self.gate), None) if run.result else None
-        if run.result is None or verdict is None:
+        entry, result = self.judged()
+        verdict = next((one for one in result.verdicts if one.rule.id == self.gate), None) if result else None
+        if result is None or verdict is None:
             raise Told(f"gate {self.gate} of {self.subject.name}: INVALID: {entry.reason}")
-        told = "\n".join(verdict_lines(run.result, verdict))
+        told = "\n".join(verdict_lines(result, verdict))
         if verdict.verdict == "pass":
             return
         if verdict.verdict == "fail" and not verdict.blocks:
