@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.corpus.labels import LabelRules
 from pytest_speval.corpus.text import text_rules
 from pytest_speval.evidence.baseline import Baseline
 from pytest_speval.evidence.plan import Plan
 from pytest_speval.judge.bench import Bench
+from pytest_speval.judge.group import SmallGroups
 from pytest_speval.judge.judgement import judge
 from pytest_speval.judge.result import Result
 from pytest_speval.judge.sample import IntervalRule
@@ -61,6 +63,8 @@ def compared(
     interval: IntervalRule = BY_CLIP,
     missing: str = "worst",
     ranges: Mapping[str, tuple[float, float]] | None = None,
+    cohorts: Sequence[CohortRule] = (),
+    small_groups: SmallGroups | None = None,
     **question: Any,
 ) -> Result:
     """The result of a run of these clips against a baseline; without gates against `max_drop: 0` of the headline."""
@@ -73,6 +77,8 @@ def compared(
         max_failed=10**6,
         gates=gates or (against(baseline, headline, max_drop=0),),
         on=TODAY,
+        cohorts=tuple(cohorts),
+        small_groups=small_groups,
     )
     endings = [clip.ending for clip in clips if clip.excluded is None]
     plan = plan_of(clips, task, rules, **question)

@@ -13,19 +13,17 @@ import numpy.typing as npt
 from pytest_speval.evidence.baseline import Baseline
 from pytest_speval.evidence.plan import Plan
 from pytest_speval.judge.bench import Bench
+from pytest_speval.judge.difference import Difference, Sides
 from pytest_speval.judge.estimation import STATUSES, withheld
 from pytest_speval.judge.pairing import Pairing, incomparable, pair
 from pytest_speval.judge.sample import Sample
+from pytest_speval.judge.shared_groups import SharedGroup, Worse, by_cohort, shared_groups
 from pytest_speval.scoring.counts import Counts
-from pytest_speval.scoring.estimate import Estimate
-from pytest_speval.scoring.paired import differences, smallest_detectable
 from pytest_speval.scoring.second_opinion import Opinion, matched_pairs, mcnemar
-from pytest_speval.suite.vocabulary import Direction
 from pytest_speval.tasks.base import Aligned, Figures, Reading, Task
 
 Floats = npt.NDArray[np.float64]
-NOT_QUALITY = "support."
-"""Counts of references: the shared clips have the same."""
+Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,46 +34,6 @@ class Candidate:
     reading: Reading
     sample: Sample
     missing: str
-
-
-@dataclass(frozen=True, eq=False)
-class Difference:
-    """One estimate of both models on the shared clips.
-
-    `estimate` is candidate minus baseline, `replicates` [R] its values over drawn units. `detectable` is the smallest
-    true difference that such clips would show, see `smallest_detectable`.
-    """
-
-    better: Direction
-    candidate: float | None
-    baseline: float | None
-    estimate: Estimate
-    replicates: Floats
-    detectable: float | None
-
-    @property
-    def change(self) -> str | None:
-        """`better`, `worse` or `same`, whatever the interval says; None where there is no difference to speak of."""
-        if self.estimate.value is None:
-            return None
-        if self.estimate.value == 0:
-            return "same"
-        return "better" if (self.estimate.value > 0) == (self.better == "higher") else "worse"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data, as it stands in `out.json`."""
-        interval = self.estimate.interval
-        return {
-            "candidate": self.candidate,
-            "baseline": self.baseline,
-            "difference": self.estimate.value,
-            "better": self.better,
-            "change": self.change,
-            "interval": None if interval is None else interval.as_dict(),
-            "interval_reason": self.estimate.interval_reason,
-            "detectable": self.detectable,
-            "reason": self.estimate.reason,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +57,7 @@ class Comparison:
     """What comes of a baseline; without a pairing it was `refused`.
 
     `wins` are the clips on which the candidate made fewer errors, `losses` those on which it made more, the greatest
-    change first. `candidate` holds the figures of the shared clips.
+    change first. `candidate` holds the figures of the shared clips, `groups` those of each cohort that the run shows.
     """
 
     baseline: Baseline
@@ -110,6 +68,18 @@ class Comparison:
     opinion: Opinion | None = None
     wins: tuple[Swing, ...] = ()
     losses: tuple[Swing, ...] = ()
+    groups: tuple[SharedGroup, ...] = ()
+
+    @property
+    def worse(self) -> tuple[Worse, ...]:
+        """Every estimate that got worse, whatever its interval says: of all shared clips, then of each group."""
+        named = [(None, self.differences or {}), *((group, group.differences) for group in self.groups)]
+        return tuple(
+            Worse(group, name, found)
+            for group, all_of in named
+            for name, found in all_of.items()
+            if found.change == "worse"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as it stands in `out.json`."""
@@ -126,6 +96,8 @@ class Comparison:
             "clips": None if pairing is None else pairing.as_dict(),
             "changed": {name: list(clips) for name, clips in changed.items() if clips},
             "metrics": {name: found.as_dict() for name, found in (self.differences or {}).items()},
+            "cohorts": by_cohort(self.groups),
+            "worse": [one.as_dict() for one in self.worse],
             "second_opinions": [] if self.opinion is None else [self.opinion.as_dict()],
             "wins": [swing.as_dict() for swing in self.wins],
             "losses": [swing.as_dict() for swing in self.losses],
@@ -141,82 +113,42 @@ def compare(candidate: Candidate, task: Task, bench: Bench, baseline: Baseline) 
     pairing = pair((candidate.plan.question, candidate.reading), (baseline.plan.question, then))
     if not len(pairing):
         return Comparison(baseline, "no clip is shared with the baseline", pairing)
-    sides = _Sides(candidate.reading.part(pairing.candidate), then.part(pairing.baseline))
-    answered = _withheld(candidate.missing, candidate.reading, pairing.candidate)
-    reason = answered or _withheld(candidate.missing, then, pairing.baseline, " in the baseline")
-    sample = replace(candidate.sample.part(pairing.candidate), rows=slice(None))
-    labels = bench.scoring.labels.set if bench.scoring.labels else ()
-    directions = {name: word.better for name, word in task.word.words(labels).items()}
+    whole, groups = _differences(candidate, then, pairing, task, bench)
     swings = _swings(candidate, then, pairing)
     return Comparison(
         baseline,
         None,
         pairing,
-        sides.candidate,
-        _differences(sides, sample, directions, reason),
+        candidate.reading.part(pairing.candidate),
+        whole,
         _opinion(candidate.reading, then, pairing),
         tuple(swing for swing in swings if swing.errors_after < swing.errors_before),
         tuple(swing for swing in swings if swing.errors_after > swing.errors_before),
+        groups,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Sides:
-    """The figures of both models on the shared clips."""
-
-    candidate: Figures
-    baseline: Figures
-
-    def replicates(self, sample: Sample) -> tuple[dict[str, Floats], dict[str, float]]:
-        """The difference of each metric in every replicate, and the labels that were lost; empty without intervals.
-
-        Both models' sums stand side by side, so that one draw serves both.
-        """
-        own = self.candidate.per_unit(sample.codes, sample.count)
-        other = self.baseline.per_unit(sample.codes, sample.count)
-        sums = sample.replicate(np.hstack([own, other]))
-        if sums is None:
-            return {}, {}
-        now, then = sums[:, : own.shape[1]], sums[:, own.shape[1] :]
-        before = self.baseline.estimates(then)
-        found = {name: differences(values, before[name]) for name, values in self.candidate.estimates(now).items()}
-        return found, self.candidate.lost(now)
-
-
 def _differences(
-    sides: _Sides, sample: Sample, directions: Mapping[str, Direction], withheld: str | None
-) -> dict[str, Difference]:
-    """The difference of every estimate of quality."""
-    figures = sides.candidate
-    now, then = (side.estimates(side.total()) for side in (figures, sides.baseline))
-    replicates, lost = sides.replicates(sample)
-    found = {}
-    for name in now:
-        if name.startswith(NOT_QUALITY):
-            continue
-        values = replicates.get(name, np.empty(0))
-        reason = withheld or _undefined(figures, name, now[name]) or _undefined(sides.baseline, name, then[name])
-        interval, no_interval = (None, reason) if reason else sample.interval(replicates.get(name), lost)
-        estimate = Estimate(
-            value=None if reason else float(differences(now[name], then[name])),
-            n=figures.n(name),
-            unit=figures.unit(name),
-            interval=interval,
-            interval_reason=no_interval,
-            reason=reason,
-        )
-        detectable = None if interval is None else smallest_detectable(values, sample.rule.level)
-        sure = _known(now[name], withheld), _known(then[name], withheld)
-        found[name] = Difference(directions[name], *sure, estimate, values, detectable)
-    return found
+    candidate: Candidate, then: Reading, pairing: Pairing, task: Task, bench: Bench
+) -> tuple[dict[str, Difference], tuple[SharedGroup, ...]]:
+    """The differences over all shared clips and in each of their groups, over one set of draws."""
+    sample = replace(candidate.sample.part(pairing.candidate), rows=slice(None))
+    labels = bench.scoring.labels.set if bench.scoring.labels else ()
+    directions = {name: word.better for name, word in task.word.words(labels).items()}
 
+    def sides(drawn: Sample, now: Codes, before: Codes) -> Sides:
+        reason = _withheld(candidate.missing, candidate.reading, now)
+        reason = reason or _withheld(candidate.missing, then, before, " in the baseline")
+        return Sides(candidate.reading.part(now), then.part(before), drawn, reason)
 
-def _undefined(figures: Figures, metric: str, value: Floats) -> str | None:
-    return figures.undefined(metric) if np.isnan(value) else None
-
-
-def _known(value: Floats, withheld: str | None) -> float | None:
-    return None if withheld or np.isnan(value) else float(value)
+    groups = [*shared_groups(candidate.plan.question, pairing.candidate, bench.cohorts, bench.small_groups)]
+    shown = [group.clips for group in groups if group.suppressed is None]
+    parts = [sides(sample, pairing.candidate, pairing.baseline)]
+    parts += [sides(sample.part(clips), pairing.candidate[clips], pairing.baseline[clips]) for clips in shown]
+    drawn = sample.replicate_parts([(one.sample, one.statistics) for one in parts])
+    whole, *found = (one.differences(sums, directions) for one, sums in zip(parts, drawn, strict=True))
+    of_shown = iter(found)
+    return whole, tuple(group if group.suppressed else replace(group, differences=next(of_shown)) for group in groups)
 
 
 def _withheld(missing: str, reading: Reading, clips: npt.NDArray[np.int64], where: str = "") -> str | None:

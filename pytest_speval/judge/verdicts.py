@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_speval.gates import Standing, Verdict, correct, judge_gate
-from pytest_speval.judge.against import Comparison, Difference
+from pytest_speval.judge.against import Comparison
 from pytest_speval.judge.cohorts import Run
+from pytest_speval.judge.difference import Difference
 from pytest_speval.judge.gap import judge_gap
 from pytest_speval.judge.group import CohortResult
 from pytest_speval.judge.worst import judge_cohort, judge_labels

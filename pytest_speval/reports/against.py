@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_speval.gates import Verdict
-from pytest_speval.judge.against import Comparison, Difference, Swing
+from pytest_speval.judge.against import Comparison, Swing
+from pytest_speval.judge.difference import Difference
 from pytest_speval.judge.pairing import Pairing
 from pytest_speval.judge.result import Result
-from pytest_speval.reports.cohorts import Table
+from pytest_speval.judge.shared_groups import SharedGroup, Worse
+from pytest_speval.reports.cohorts import NO_CAUSE, Table
 from pytest_speval.reports.wording import number, spread
 from pytest_speval.scoring.second_opinion import Opinion
 
 WORST_CLIPS = 20
+NAMED = 4
+"""How many of the estimates that got worse, surely or not, are named in a line."""
 CHANGES = {
     "new": "new",
     "gone": "gone",
@@ -27,7 +31,7 @@ TESTS = {
 
 
 def against_tables(result: Result) -> Iterator[tuple[str, list[Table]]]:
-    """Each comparison's title, and its tables: the estimates, then the clips that changed most."""
+    """Each comparison's title, and its tables: the estimates, what got worse, groups, the clips that changed most."""
     for found in result.comparisons:
         plan = found.baseline.plan
         title = f"{plan.subject}: {plan.question.adapter['name']} ({found.baseline.sha256[:12]})"
@@ -35,23 +39,100 @@ def against_tables(result: Result) -> Iterator[tuple[str, list[Table]]]:
             yield title, [Table([*_clips(found), f"Not compared: {found.refused}."], (), ())]
             continue
         tables = [Table(_said(found), HEAD, [_row(name, one) for name, one in (found.differences or {}).items()])]
-        yield title, [*tables, *_swings(found)]
+        yield title, [*tables, _worse(result, found), *_by_group(result, found), *_swings(found)]
 
 
 HEAD = ("estimate", "candidate", "baseline", "difference", "change", "how sure", "smallest detectable")
 
 
 def _row(name: str, found: Difference) -> Sequence[object]:
+    return (*_change(name, found), number(found.detectable))
+
+
+def _change(name: str, found: Difference) -> Sequence[object]:
     sure = spread(found.estimate) if found.estimate.value is not None else f"undefined: {found.estimate.reason}"
-    return (
-        name,
-        number(found.candidate),
-        number(found.baseline),
-        signed(found.estimate.value),
-        found.change or "—",
-        sure,
-        number(found.detectable),
-    )
+    values = number(found.candidate), number(found.baseline), signed(found.estimate.value)
+    return (name, *values, found.change or "—", sure)
+
+
+def _worse(result: Result, found: Comparison) -> Table:
+    """What got worse, whatever became of the gated estimate."""
+    worse = _told_worse(result, found)
+    if not worse:
+        return Table(["Nothing got worse: no estimate, and no group that is shown."], (), ())
+    looked = len(found.differences or {}) + sum(len(group.differences) for group in found.groups)
+    chance = f"{50 * (1 - result.bench.interval.level):g}%"
+    said = [
+        f"Worse: {len(worse):,}, of which {sum(one.difference.sure for one in worse):,} with an interval that excludes "
+        f"0. {looked:,} differences were looked at, none corrected for that: where nothing changed, about {chance} of "
+        "the intervals say worse by chance.",
+    ]
+    head = ("worse in", "estimate", "candidate", "baseline", "difference", "interval excludes 0", "how sure")
+    rows = []
+    for one in worse:
+        name, now, before, change, _, sure = _change(one.metric, one.difference)
+        rows.append((_where(one), name, now, before, change, "yes" if one.difference.sure else "no", sure))
+    return Table(said, head, rows)
+
+
+def _told_worse(result: Result, found: Comparison) -> list[Worse]:
+    """Of the whole every estimate, of groups those with an interval that excludes 0 and those a reader asked for."""
+    asked = _asked(result, found)
+    return [one for one in found.worse if one.group is None or one.difference.sure or one.metric in asked]
+
+
+def _asked(result: Result, found: Comparison) -> list[str]:
+    """The headline and the estimates that gates on this baseline are on."""
+    gated = [
+        verdict.rule.metric
+        for verdict in result.verdicts
+        if verdict.rule.against is not None and verdict.rule.against.sha256 == found.baseline.sha256
+    ]
+    return list(dict.fromkeys([result.bench.headline, *gated]))
+
+
+def _where(one: Worse) -> str:
+    return "all shared clips" if one.group is None else f"{one.group.cohort} {one.group.group}"
+
+
+def _by_group(result: Result, found: Comparison) -> Iterator[Table]:
+    """One table a cohort: the differences of each of its groups."""
+    for cohort in dict.fromkeys(group.cohort for group in found.groups):
+        said = [f"By {cohort}, as the candidate's clips are grouped; groups are not summed.", NO_CAUSE]
+        groups = [group for group in found.groups if group.cohort == cohort]
+        head = ("group", "clips", "speakers", "estimate", "candidate", "baseline", "difference", "change", "how sure")
+        yield Table(said, head, [row for group in groups for row in _group_rows(group, _asked(result, found))])
+
+
+def _group_rows(group: SharedGroup, metrics: Sequence[str]) -> Iterator[Sequence[object]]:
+    size = group.group, f"{len(group.clips):,}", "—" if group.speakers is None else f"{group.speakers:,}"
+    if group.suppressed is not None:
+        yield (*size, *["—"] * 5, f"suppressed: {group.suppressed}")
+    for metric in metrics:
+        if metric in group.differences:
+            yield (*size, *_change(metric, group.differences[metric]))
+
+
+def worsened(result: Result) -> Iterator[str]:
+    """What got worse against each baseline in a line; what a reader asked for first."""
+    for found in result.comparisons:
+        asked = _asked(result, found)
+        worse = sorted(_told_worse(result, found), key=lambda one: one.metric not in asked)
+        sure = [_short(one) for one in worse if one.difference.sure]
+        rest = [_short(one) for one in worse if not one.difference.sure]
+        told = [f"interval excludes 0: {_named(sure)}"] if sure else []
+        told += [f"by value alone: {_named(rest)}"] if rest else []
+        if told:
+            yield f"Worse than baseline {found.baseline.sha256[:12]}, {'; '.join(told)}"
+
+
+def _named(told: Sequence[str]) -> str:
+    return ", ".join(told[:NAMED]) + (f" and {len(told) - NAMED:,} more" if len(told) > NAMED else "")
+
+
+def _short(one: Worse) -> str:
+    where = "" if one.group is None else f" of {_where(one)}"
+    return f"{one.metric}{where} {signed(one.difference.estimate.value)}"
 
 
 def signed(value: float | None) -> str:
@@ -128,4 +209,20 @@ def against_lines(result: Result, verdict: Verdict) -> list[str]:
     if found.opinion is not None:
         lines.append(f"  second opinion: {opinion_line(found.opinion)}")
         lines.append(f"  clips won {len(found.wins):,}, lost {len(found.losses):,}")
-    return lines
+    return [*lines, *_group_lines(found, verdict.rule.metric)]
+
+
+def _group_lines(found: Comparison, metric: str) -> Iterator[str]:
+    """The gated difference in each group, a line a cohort."""
+    for cohort in dict.fromkeys(group.cohort for group in found.groups):
+        groups = [group for group in found.groups if group.cohort == cohort]
+        told = [_in_group(group, group.differences[metric]) for group in groups if metric in group.differences]
+        left = sum(group.suppressed is not None for group in groups)
+        told += [f"{left:,} suppressed"] if left else []
+        yield f"  by {cohort}: {'; '.join(told) or 'no groups'} (a difference is not a cause)"
+
+
+def _in_group(group: SharedGroup, found: Difference) -> str:
+    interval = found.estimate.interval
+    sure = "" if interval is None else f", {number(interval.low)} to {number(interval.high)}"
+    return f"{group.group} {signed(found.estimate.value)} ({found.change or 'undefined'}{sure})"

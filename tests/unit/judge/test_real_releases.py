@@ -13,6 +13,7 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 from scipy import stats
 
+from pytest_speval.corpus.trn import trn
 from pytest_speval.judge.against import Comparison
 from pytest_speval.judge.result import Result
 from pytest_speval.judge.sample import IntervalRule
@@ -34,8 +35,7 @@ PAIRS = {
 @cache
 def sentences(file: Path) -> dict[str, str]:
     """Id -> words, from a NIST .trn file."""
-    lines = (line.rpartition("(") for line in file.read_text().splitlines())
-    return {name.removesuffix(")"): text.strip() for text, _, name in lines}
+    return {str(name): str(words) for name, words in trn(file.read_text(), file.name).rows}
 
 
 @cache
