@@ -1,7 +1,9 @@
 """Speaker-clustered bootstrap of macro-F1: 45,000 clips, 1,000 speakers, 10,000 replicates.
 
 Prints CPU medians and ratios of one run: `python benchmarks/bootstrap.py`. Goals: 500 times a loop with
-scikit-learn (timed on few replicates, and extrapolated), 3 times a vectorised scipy.stats.bootstrap.
+scikit-learn (timed on few replicates, and extrapolated), 3 times a vectorised scipy.stats.bootstrap. Loops with
+audmetric and with confidence-intervals, timed alike, are told where they are installed; the latter draws clips again
+within each drawn speaker.
 """
 
 from __future__ import annotations
@@ -58,6 +60,22 @@ def main() -> None:
             values.append(f1_score(references[clips], answers[clips], average="macro"))
         return np.array(values)
 
+    def audmetric_loop() -> list[float]:
+        import audmetric
+
+        drawn_clips = (np.concatenate([clips_of[unit] for unit in units]) for units in drawn)
+        return [audmetric.unweighted_average_fscore(references[clips], answers[clips]) for clips in drawn_clips]
+
+    def confidence_intervals() -> object:
+        import confidence_intervals
+
+        def macro_f1(truth: np.ndarray, said: np.ndarray) -> float:
+            return float(f1_score(truth, said, average="macro"))
+
+        return confidence_intervals.evaluate_with_conf_int(
+            answers, macro_f1, references, conditions=speakers, num_bootstraps=LOOPED
+        )
+
     def scipy_vectorised() -> tuple[float, float]:
         counts = per_unit(references, answers, speakers, SPEAKERS, LABELS).astype(np.float64)
 
@@ -87,6 +105,13 @@ def main() -> None:
     print(f"  pytest-speval       {base * 1e3:10.1f} ms")
     print(f"  scikit-learn loop   {loop * 1e3:10.1f} ms   {loop / base:7.1f}x (goal 500x)")
     print(f"  scipy, vectorised   {scipy * 1e3:10.1f} ms   {scipy / base:7.1f}x (goal 3x)")
+    for name, peer in (("audmetric loop", audmetric_loop), ("confidence-intervals", confidence_intervals)):
+        try:
+            seconds = median_seconds(peer, 1) / LOOPED * REPLICATES
+        except ImportError:
+            print(f"  {name} is not installed")
+        else:
+            print(f"  {name:20s}{seconds * 1e3:10.1f} ms   {seconds / base:7.1f}x")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_speval.corpus.records import Cell
+from pytest_speval.errors import Fault, FaultyFile
 
+CODES = {"units-overlap": "The interval draws whole groups of a cohort, and a clip is in several of them."}
 UNAVAILABLE = "unavailable"
 
 
@@ -66,3 +68,24 @@ class CohortRule:
         if self.separator is None or cell in self.missing:
             return (cell,)
         return tuple(part.strip() for part in cell.split(self.separator))
+
+
+def in_several(rule: CohortRule, cells: Sequence[Cell], planned: Sequence[int]) -> list[int]:
+    """The places of the planned clips that are in more than one group of a cohort."""
+    found = {cell: len(rule.groups(cell)) > 1 for cell in {cells[place] for place in planned}}
+    return [place for place in planned if found[cells[place]]]
+
+
+def clips_in_several(clips: int, name: str) -> str:
+    """What is wrong with so many clips of a cohort whose groups are drawn."""
+    return f"{clips:,} clip{' is' if clips == 1 else 's are'} in several groups of {name}"
+
+
+def require_one_group(
+    rule: CohortRule, cells: Sequence[Cell], planned: Sequence[int], entry: str, lines: Sequence[int]
+) -> None:
+    """Whole groups are drawn, so each planned clip must be in at most one; raises `FaultyFile`."""
+    shared = in_several(rule, cells, planned)
+    if shared:
+        message = f"{clips_in_several(len(shared), rule.name)}: they cannot be the unit of `score.interval`"
+        raise FaultyFile([Fault(entry, lines[shared[0]], 0, "units-overlap", message)])

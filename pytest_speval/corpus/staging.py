@@ -7,19 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_speval.corpus.clips import Clips, list_clips
+from pytest_speval.corpus.cohorts import CohortRule, require_one_group
 from pytest_speval.corpus.contract import Contract
 from pytest_speval.corpus.entry import resolve_entry
 from pytest_speval.corpus.labels import LabelRules
-from pytest_speval.corpus.listing import COHORT, Exclusion, Listing, list_columns, numeric_columns, text_columns
+from pytest_speval.corpus.listing import (
+    COHORT,
+    RATING,
+    Exclusion,
+    Listing,
+    list_columns,
+    numeric_columns,
+    text_columns,
+)
 from pytest_speval.corpus.manifest import Manifest, read_manifest
 from pytest_speval.corpus.outcomes import require_outcomes
 from pytest_speval.corpus.part import Part, unlisted_parts
 from pytest_speval.corpus.poll import form_of, pollster
 from pytest_speval.corpus.projections import AXES, NAMED, AxesProjection, NameProjection, Projection, Term
+from pytest_speval.corpus.ratings import require_ratings
 from pytest_speval.corpus.roles import Cell
 from pytest_speval.corpus.transcripts import require_transcripts
 from pytest_speval.errors import AudioFault, Fault, FaultyFile
-from pytest_speval.suite.corpus_keys import AudioContract, Cohort, Columns, Constant, Corpus
+from pytest_speval.suite.corpus_check import UNITS
+from pytest_speval.suite.corpus_keys import AudioContract, Axis, Cohort, Columns, Constant, Corpus, Scale
 from pytest_speval.suite.keys import AxesProjection as AxesKeys
 from pytest_speval.suite.keys import Labels
 from pytest_speval.suite.suite import Suite
@@ -35,7 +46,7 @@ CODES = {
 }
 BY_NAME = (
     *("id", "audio", "text", "transcript", "label", "split", "speaker", "session", "family", "source"),
-    *("seconds", "bytes_sha256", "samples_sha256", "outcome", "attempt"),
+    *("seconds", "bytes_sha256", "samples_sha256", RATING, "outcome", "attempt"),
 )
 """Roles that take the column of their own name, where the suite names none."""
 
@@ -89,6 +100,10 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
         if not any(role in given for role in group):
             message = f"the task {task.name} needs a column for {' or '.join(group)}: see `corpus.columns`"
             raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
+    blocks = suite.keys.run.blocks
+    if blocks is not None and blocks.by not in given:
+        message = f"run.blocks go by {blocks.by}, and there is no such column: see `corpus.columns`"
+        raise FaultyFile([Fault(entry, 0, 0, "column-missing", message)])
     if rules is not None and votes is not None:
         _require_rule_for_targets(rules, votes.targets, suite.file.name)
     clips = list_clips(manifest, chosen, rules, needed, lambda name: resolve_entry(root, name), poll)
@@ -96,8 +111,14 @@ def stage(suite: Suite, task: TaskWord, environ: Mapping[str, str]) -> Staged | 
         require_outcomes(clips, entry)
     if transcribed(task):
         require_transcripts(suite.keys.text, clips.cells["transcript"], clips.planned, entry, clips.lines)
+    if RATING in clips.cells and task.name == "mos":
+        require_ratings(keys.columns.rating, clips.cells[RATING], clips.planned, entry, clips.lines)
     if rules is not None:
         _require_rule_for_absent(rules, clips.cells["label"], clips.planned, entry)
+    unit = suite.keys.score.interval.unit
+    if f"{COHORT}{unit}" in clips.cells and unit not in ("clip", *UNITS):
+        rule = cohort_rules(keys.columns)[unit]
+        require_one_group(rule, clips.cells[f"{COHORT}{unit}"], clips.planned, entry, clips.lines)
     rest = unlisted_parts(manifest, chosen, root, frozenset(clips.lines)) if keys.where else ()
     return Staged(root, clips, rest)
 
@@ -150,6 +171,14 @@ def _require_rule_for_absent(rules: LabelRules, cells: Sequence[Cell], planned: 
         raise FaultyFile([Fault(entry, 0, 0, "absent-undeclared", message)])
 
 
+def cohort_rules(columns: Columns) -> dict[str, CohortRule]:
+    """How the cells of each cohort are read."""
+    return {
+        name: CohortRule(name) if isinstance(said, str) else CohortRule(name, said.separator, said.missing)
+        for name, said in columns.cohorts.items()
+    }
+
+
 def _manifest_path(root: Path, entry: str) -> Path:
     try:
         return resolve_entry(root, entry)
@@ -195,9 +224,9 @@ def _written_roles(columns: Columns) -> dict[str, tuple[str, ...]]:
             roles[role] = found
     if columns.id_from is not None:
         roles["id"] = columns.id_from
-    for axis in AXES:
-        if (found := getattr(columns, axis)) is not None:
-            roles[axis] = (found.column,)
+    for role in (*AXES, RATING):
+        if isinstance(found := getattr(columns, role), Axis | Scale):
+            roles[role] = (found.column,)
     for name, cohort in columns.cohorts.items():
         roles[f"{COHORT}{name}"] = (cohort if isinstance(cohort, str) else cohort.column,)
     for name, column in columns.conditions.items():

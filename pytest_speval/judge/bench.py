@@ -16,7 +16,7 @@ from pytest_speval.corpus.text import recorded_rules
 from pytest_speval.evidence.canonical import canonical, value_of
 from pytest_speval.evidence.plan import Plan
 from pytest_speval.judge.group import SmallGroups
-from pytest_speval.judge.sample import IntervalRule
+from pytest_speval.judge.sample import OWN_UNITS, IntervalRule
 from pytest_speval.suite.gate import Against, GateRule, Place, Waiver
 from pytest_speval.suite.gate_keys import CHANCE
 from pytest_speval.suite.keys import Labels, Score
@@ -51,7 +51,13 @@ class Bench:
         return cls(
             scoring=Rules(label_rules(labels), ranges, rules["run"]["missing"], text),
             interval=IntervalRule(
-                unit.unit, unit.replicates, unit.seed, unit.level, unit.null_unit, score.few_clusters
+                unit.unit,
+                unit.replicates,
+                unit.seed,
+                unit.level,
+                unit.null_unit,
+                score.few_clusters,
+                cohort=_unit_cohort(unit.unit, columns),
             ),
             headline=score.headline or first,
             max_failed=rules["run"]["max_failed"],
@@ -81,6 +87,12 @@ def _cohort(name: str, said: str | Mapping[str, Any]) -> CohortRule:
         return CohortRule(name)
     told = {key: said.get(key) for key in ("separator", "source", "version")}
     return CohortRule(name, missing=said.get("missing", {}), **told)
+
+
+def _unit_cohort(unit: str, columns: Mapping[str, Any]) -> CohortRule | None:
+    """How the cells of an interval's unit are read where it is a cohort, None where it is none."""
+    said = columns.get("cohorts", {}).get(unit)
+    return None if said is None or unit in OWN_UNITS else _cohort(unit, said)
 
 
 def _gate(suite: str, record: Mapping[str, Any]) -> GateRule:

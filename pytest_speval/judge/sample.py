@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from pytest_speval.corpus.cohorts import CohortRule, clips_in_several, in_several
+from pytest_speval.corpus.listing import COHORT
 from pytest_speval.evidence.plan import Question
 from pytest_speval.scoring.bootstrap import (
     FEWEST_CLUSTERS,
@@ -22,11 +24,16 @@ from pytest_speval.scoring.units import unit_codes as code_keys
 
 Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+OWN_UNITS = ("clip", "speaker", "session", "family")
+"""Units that are no cohort, also where a cohort has such a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalRule:
-    """How intervals are made: the unit that is drawn, how often, from which seed."""
+    """How intervals are made: the unit that is drawn, how often, from which seed.
+
+    Where the unit is a cohort, `cohort` says how its cells are read.
+    """
 
     unit: str = "speaker"
     replicates: int = 2000
@@ -34,6 +41,7 @@ class IntervalRule:
     level: float = 0.95
     null_unit: Literal["exclude", "singleton"] = "exclude"
     few_clusters: float = 10
+    cohort: CohortRule | None = None
 
 
 @dataclass(frozen=True)
@@ -53,10 +61,12 @@ class Sample:
     @classmethod
     def of(cls, question: Question, rule: IntervalRule) -> Sample:
         """The units of a question's planned clips."""
-        if rule.unit != "clip" and rule.unit not in question.cells:
+        absent = _no_units(question, rule)
+        if absent is not None:
             none = np.full(len(question.planned), -1, dtype=np.int64)
-            return cls(rule, none, 0, Clusters.of(none, 0), f"no {rule.unit} column")
-        codes, count = unit_codes(question, rule.unit, singleton=rule.null_unit == "singleton")
+            return cls(rule, none, 0, Clusters.of(none, 0), absent)
+        singleton = rule.null_unit == "singleton"
+        codes, count = unit_codes(question, rule.unit, singleton=singleton, cohort=rule.cohort)
         return cls(rule, codes, count, Clusters.of(codes, count), None)
 
     def replicate(self, statistics: npt.NDArray[Any]) -> Floats | None:
@@ -101,15 +111,31 @@ class Sample:
         )
 
 
-def unit_codes(question: Question, unit: str, *, singleton: bool = False) -> tuple[Codes, int]:
+def _no_units(question: Question, rule: IntervalRule) -> str | None:
+    """Why there are no units to draw, or None: no column, or a cohort some of whose groups share a clip."""
+    if rule.cohort is not None:
+        cells = question.cells.get(f"{COHORT}{rule.unit}")
+        if cells is None:
+            return f"no cohort {rule.unit}"
+        shared = len(in_several(rule.cohort, cells, question.planned))
+        return f"{clips_in_several(shared, rule.unit)}: they cannot be drawn whole" if shared else None
+    return None if rule.unit == "clip" or rule.unit in question.cells else f"no {rule.unit} column"
+
+
+def unit_codes(
+    question: Question, unit: str, *, singleton: bool = False, cohort: CohortRule | None = None
+) -> tuple[Codes, int]:
     """Code each planned clip's unit in the order of the units' names, so that the order of rows leaves no trace.
 
     A clip without a unit has -1, or with `singleton` a unit of its own behind the named ones, unless its speaker is
-    quarantined.
+    quarantined. The units of a cohort are its groups; a clip of which no group is known has none.
     """
     identities = [(question.splits[place], question.ids[place]) for place in question.planned]
     keys: list[Any] = list(identities)
-    if unit != "clip":
+    if cohort is not None:
+        cells = question.cells[f"{COHORT}{unit}"]
+        keys = [cohort.groups(cells[place])[0].value for place in question.planned]
+    elif unit != "clip":
         keys = [question.cells[unit][place] for place in question.planned]
     codes, named = code_keys(keys)
     if not singleton:

@@ -13,14 +13,12 @@ from pytest_speval.audit.health import Health
 from pytest_speval.audit.identity import identity_findings
 from pytest_speval.audit.likeness import audit_near
 from pytest_speval.audit.overlap import Parts, audit_duplicates, audit_overlap
-from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.corpus.inventory import read_inventory
 from pytest_speval.corpus.part import Part
 from pytest_speval.corpus.roles import Cell
-from pytest_speval.corpus.staging import Staged
+from pytest_speval.corpus.staging import Staged, cohort_rules
 from pytest_speval.errors import Fault, FaultyFile
 from pytest_speval.plugin.sections import AGAINST, section_files
-from pytest_speval.suite.corpus_keys import Columns
 from pytest_speval.suite.suite import Suite
 
 CODES = {
@@ -93,7 +91,7 @@ def compare(suite: Suite, staged: Staged, health: Health, store: Path | None) ->
     )
     corpus = health.audit
     more = [finding for _, findings in found for finding in findings] + identity_findings(
-        parts.whole, _cohort_rules(suite.keys.corpus.columns)
+        parts.whole, cohort_rules(suite.keys.corpus.columns)
     )
     corpus = replace(corpus, findings=(*corpus.findings, *more))
     quarantine = section.unknown_speakers == "quarantine"
@@ -137,10 +135,3 @@ def _listed_parts(staged: Staged, health: Health, *, evaluated: bool) -> tuple[P
 
 def _some(cells: Sequence[Cell], places: Sequence[int]) -> list[Cell]:
     return [cells[place] for place in places]
-
-
-def _cohort_rules(columns: Columns) -> dict[str, CohortRule]:
-    return {
-        name: CohortRule(name) if isinstance(said, str) else CohortRule(name, said.separator, said.missing)
-        for name, said in columns.cohorts.items()
-    }

@@ -9,6 +9,8 @@ from typing import Any
 from pytest_speval.audit.claims import ClaimLine, Level, claims_table, supported_level
 from pytest_speval.judge.reference import random_reference
 from pytest_speval.judge.result import Result
+from pytest_speval.reports.against import worsened
+from pytest_speval.scoring.bootstrap import ENOUGH_CLUSTERS, LOST_SHARE
 
 SCHEMA = 1
 
@@ -69,7 +71,7 @@ def out_document(result: Result, times: Times) -> dict[str, Any]:
 
 
 def _additions(result: Result) -> dict[str, Any]:
-    """Fields of runs that have labels, cohorts, baselines, recorded outcomes or transcripts."""
+    """Fields of runs that have labels, cohorts, baselines, recorded outcomes, transcripts or ratings."""
     found: dict[str, Any] = {}
     reference = random_reference(result)
     if reference is not None:
@@ -78,7 +80,11 @@ def _additions(result: Result) -> dict[str, Any]:
         found["cohortTotals"] = {one.rule.name: one.totals() for one in result.cohorts}
     if result.comparisons:
         found["comparisons"] = [one.as_dict() for one in result.comparisons]
-    return found | {name: said for name, said in result.published.items() if name in ("outcomes", "transcription")}
+    return found | {
+        name: said
+        for name, said in result.published.items()
+        if name in ("outcomes", "transcription", "ratings", "observation")
+    }
 
 
 def unshared(result: Result) -> list[str]:
@@ -127,7 +133,7 @@ def notes(result: Result) -> list[str]:
     if result.plan.shard is not None:
         found.append("Shard {} of {}: nothing is judged before all shards are together.".format(*result.plan.shard))
     found += [f"Waived: audit[{a.name}]: {a.headline}." for a in result.audits if a.waived is not None]
-    found += [f"{told}." for told in unshared(result)]
+    found += [f"{told}." for told in (*unshared(result), *worsened(result))]
     found += [f"Not checked: {name} (audit.{name}: unchecked)." for name in unchecked(result)]
     if result.counts.quarantined:
         found.append(f"Quarantined: {result.counts.quarantined:,} clips without a speaker, kept out of intervals.")
@@ -147,13 +153,28 @@ def notes(result: Result) -> list[str]:
         left_out = "it is left out of macro_f1"
         rule = rule if result.published["ceiling"] < 1 else left_out
         found.append(f"No reference has {', '.join(absent)}: {rule}.")
-    interval = result.estimates[result.bench.headline].interval
-    if interval is not None and interval.unreliable:
-        found.append(
-            f"Intervals are unreliable: {interval.effective_clusters:.1f} effective clusters of unit {interval.unit}."
-        )
+    found += _how_sure(result)
     supported = level(result)
     if supported.narrowed:
         found.append(f"Narrowed {supported}.")
     claim = result.plan.rules.get("claim") or {}
     return found + [f"Limit: {limit}" for limit in claim.get("limits", ())]
+
+
+def _how_sure(result: Result) -> list[str]:
+    """Why intervals may say too much."""
+    interval = result.estimates[result.bench.headline].interval
+    if interval is None:
+        return []
+    drawn = f"{interval.effective_clusters:.1f} effective clusters of unit {interval.unit}"
+    found = []
+    if interval.unreliable:
+        found.append(f"Intervals are unreliable: {drawn}.")
+    elif interval.effective_clusters < ENOUGH_CLUSTERS:
+        less = f"below {ENOUGH_CLUSTERS} they hold the true value less often than in {100 * interval.level:g}% of cases"
+        found.append(f"Intervals are somewhat too narrow: {drawn}; {less}.")
+    lost = {label: share for label, share in interval.replicates_without_class.items() if share > LOST_SHARE}
+    if lost:
+        told = ", ".join(f"{label} in {100 * share:.1f}%" for label, share in lost.items())
+        found.append(f"Labels that replicates lost, and that are left out of means over labels there: {told}.")
+    return found

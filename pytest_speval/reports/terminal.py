@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
 from pytest_speval.judge.result import Result
+from pytest_speval.reports.against import worsened
 from pytest_speval.reports.document import unshared
 from pytest_speval.reports.summary import Entry
 from pytest_speval.reports.verdict import verdict_lines
 from pytest_speval.reports.wording import number, receipt_line
+from pytest_speval.scoring.bootstrap import ENOUGH_CLUSTERS
 
 COLOURS = {
     "shard": "yellow",
@@ -22,7 +25,8 @@ COLOURS = {
     "skipped": "yellow",
     "partial": "yellow",
 }
-UNRELIABLE = "*"
+UNRELIABLE, NARROW = "*", "~"
+"""Marks behind an interval."""
 
 
 def write_summary(
@@ -42,7 +46,7 @@ def write_summary(
         for audit in result.audits:
             if audit.waived is not None:
                 reporter.write_line(f"{result.plan.suite}: audit[{audit.name}] waived: {audit.headline}")
-        for told in unshared(result):
+        for told in (*unshared(result), *worsened(result)):
             reporter.write_line(f"{result.plan.suite}: {told}")
         for changed in result.plan.post_hoc:
             reporter.write_line(f"{result.plan.suite}: post hoc: {changed}")
@@ -81,10 +85,22 @@ def _table(entries: Sequence[Entry], width: int) -> str:
         table.add_row(*_row(entry))
     console = Console(file=io.StringIO(), width=width, no_color=True, highlight=False, markup=False, emoji=False)
     console.print(table)
-    if any(row[3].endswith(UNRELIABLE) for row in map(_row, entries)):
-        console.print(f"{UNRELIABLE} unreliable: too few effective clusters")
+    legend = {
+        UNRELIABLE: "unreliable: too few effective clusters",
+        NARROW: f"somewhat too narrow: fewer than {ENOUGH_CLUSTERS} effective clusters",
+    }
+    for mark, meaning in legend.items():
+        if any(row[3].endswith(mark) for row in map(_row, entries)):
+            console.print(f"{mark} {meaning}")
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
+
+
+def _mark(interval: Mapping[str, Any]) -> str:
+    """How far an interval says too much."""
+    if interval["unreliable"]:
+        return UNRELIABLE
+    return NARROW if interval["effective_clusters"] < ENOUGH_CLUSTERS else ""
 
 
 def _row(entry: Entry) -> list[str]:
@@ -93,8 +109,7 @@ def _row(entry: Entry) -> list[str]:
         return [entry.suite, *["—"] * 5, entry.verdict]
     metric = document["metrics"][document["headline"]]
     interval = metric["interval"]
-    sure = "—" if interval is None else f"{interval['low']:.3f}..{interval['high']:.3f}"
-    sure += UNRELIABLE if interval is not None and interval["unreliable"] else ""
+    sure = "—" if interval is None else f"{interval['low']:.3f}..{interval['high']:.3f}{_mark(interval)}"
     passed = sum(gate["verdict"] == "pass" for gate in document["gates"])
     gates = f"{passed}/{len(document['gates'])}" if document["gates"] else "none"
     planned = f"{document['counts']['planned']:,}"

@@ -24,6 +24,10 @@ CHUNK_BYTES = 8 * 1024 * 1024
 """Size of one block of weights: rows enough for a product of matrices, and a bound of memory for any replicates."""
 
 FEWEST_CLUSTERS = 3
+ENOUGH_CLUSTERS = 30
+"""Fewer effective clusters, and an interval covers the true value less often than its level says."""
+LOST_SHARE = 0.05
+"""A label that more replicates than this have lost makes the interval of a mean over labels hard to read."""
 EXACT_BITS = 53
 ROUNDING = 1e-12
 """Replicates that differ by no more than this share of their size are alike."""

@@ -18,6 +18,7 @@ from pytest_speval.suite.corpus_check import UNITS, corpus_faults, may_exist
 from pytest_speval.suite.gate_check import gate_faults, metric_faults, metric_words
 from pytest_speval.suite.keys import AdapterSection
 from pytest_speval.suite.label_check import declared, label_faults
+from pytest_speval.suite.observe_check import observe_faults
 from pytest_speval.suite.scalars import AMBIGUOUS
 from pytest_speval.suite.secret_check import secret_faults
 from pytest_speval.suite.shape import key_names, nearest
@@ -41,6 +42,7 @@ def suite_faults(root: Table, vocabulary: Vocabulary, stem: str) -> Iterator[Fau
     yield from _sections(root, task)
     yield from choice_faults(root, task)
     yield from audit_faults(root)
+    yield from observe_faults(root, task)
     yield from label_faults(root, vocabulary.projections)
     yield from _adapters(root, vocabulary, needed=not (task and "adapter" in task.forbidden))
     words = metric_words(task, declared(root), text_of(find(root, "text", "reference")))
@@ -110,6 +112,10 @@ def _sections(root: Table, task: TaskWord | None) -> Iterator[Fault]:
     if batch is not None and items is not None and float(items).is_integer() and (number_of(batch) or 0) > items:
         what = f"an item of {items:g} clips never makes a batch of {number_of(batch):g}: raise run.per_item"
         yield fault_at(batch, "contradiction", what, ("run", "batch"))
+    blocks = entries_of(find(root, "run")).get("blocks")
+    if blocks is not None and find(root, "run", "per_item") is not None:
+        what = "blocks are items of their own: give run.blocks or run.per_item, not both"
+        yield fault_at(blocks.key, "contradiction", what, ("run", "blocks"))
     for keys in unwanted.values():
         entry = entries_of(find(root, *keys[:-1])).get(str(keys[-1]))
         if entry is not None:
@@ -139,9 +145,15 @@ def _unit(root: Node) -> Iterator[Fault]:
     node = find(root, *keys)
     unit = text_of(node) if node else "speaker"
     given = find(root, *keys[:-1])
-    if interval and given and unit in UNITS and not may_exist(root, str(unit)):
-        what = f"the unit {unit} needs the column corpus.columns.{unit}"
-        yield fault_at(node or given, "missing-column", what, keys)
+    if unit in UNITS:
+        if interval and given and not may_exist(root, unit):
+            what = f"the unit {unit} needs the column corpus.columns.{unit}"
+            yield fault_at(node or given, "missing-column", what, keys)
+        return
+    cohorts = [*entries_of(find(root, "corpus", "columns", "cohorts"))]
+    if node is not None and unit is not None and unit not in ("clip", *cohorts):
+        what = f"no unit `{unit}`{nearest(unit, ['clip', *UNITS, *cohorts])}: clip, {', '.join(UNITS)} or a cohort"
+        yield fault_at(node, "missing-column", f"{what} of corpus.columns.cohorts", keys)
 
 
 def _budget(node: Node | None) -> Iterator[Fault]:

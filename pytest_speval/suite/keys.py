@@ -10,10 +10,11 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from pytest_speval.suite.audit_keys import AuditSection
-from pytest_speval.suite.base_keys import SUITE_NAME, ItemName, Keys, Said, Sha256
+from pytest_speval.suite.base_keys import SUITE_NAME, ByteCount, ItemName, Keys, Said, Sha256
 from pytest_speval.suite.choice_keys import Select, Votes
 from pytest_speval.suite.corpus_keys import Corpus
 from pytest_speval.suite.gate_keys import GateKeys
+from pytest_speval.suite.observe_keys import Observe
 from pytest_speval.suite.text_keys import Text
 
 
@@ -113,10 +114,19 @@ class Budget(Keys):
     rates: Rates | None = None
 
 
-class Run(Keys):
-    """How the clips are asked. Without `per_item`: 1 up to 1,000 planned clips, else 64.
+class Blocks(Keys):
+    """Fixed blocks of `size` units each, in lexical order; a block is asked in order by one process."""
 
-    `timeout` is in seconds per call. Without `once`, only a billable adapter is asked once for ever.
+    by: Literal["speaker", "session", "family", "source"]
+    size: Annotated[int, Field(ge=1)]
+
+
+class Run(Keys):
+    """How the clips are asked. Without `per_item` and `blocks`: 1 up to 1,000 planned clips, else 64.
+
+    `timeout` is in seconds per call. Without `once`, only a billable adapter is asked once for ever. Suites of one
+    name `together` give no verdict and no overall estimate until all of them are complete. `max_bytes` bounds the
+    files of all arrays that answers bring.
     """
 
     per_item: Annotated[int, Field(ge=1)] | Literal["all"] | None = None
@@ -125,14 +135,20 @@ class Run(Keys):
     timeout: Annotated[float, Field(gt=0)] = 30.0
     max_failed: Annotated[int, Field(ge=0)] = 0
     missing: Literal["worst", "withhold"] | None = None
+    blocks: Blocks | None = None
+    together: ItemName | None = None
+    max_bytes: ByteCount | None = None
     locked: bool = False
     budget: Budget | None = None
 
 
 class Interval(Keys):
-    """A bootstrap interval over whole units; the level is a share between 0 and 1, both excluded."""
+    """A bootstrap interval over whole units: clip, speaker, session, family, or a cohort by its name.
 
-    unit: Literal["clip", "speaker", "session", "family"] = "speaker"
+    The level is a share between 0 and 1, both excluded.
+    """
+
+    unit: ItemName = "speaker"
     replicates: Annotated[int, Field(ge=1, le=1_000_000)] = 2000
     seed: Annotated[int, Field(ge=0)] = 20260817
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
@@ -176,4 +192,5 @@ class SuiteKeys(Keys):
     adapters: Annotated[Mapping[ItemName, AdapterSection], Field(min_length=1)] | None = None
     run: Run = Run()
     score: Score = Score()
+    observe: Observe | None = None
     gates: Mapping[ItemName, GateKeys] = {}

@@ -40,6 +40,17 @@ class Reporter:
         self.marks[line] = marks
 
 
+@pytest.mark.parametrize(("speakers", "mark"), [(9, "*"), (10, "~"), (29, "~"), (30, "")])
+def test_an_interval_of_fewer_than_thirty_speakers_is_marked(speakers: int, mark: str) -> None:
+    clips = [Clip(f"c{n}", "happy", said("sad" if n < 3 else "happy"), f"s{n:02}") for n in range(speakers)]
+    result = judged(clips, ("happy", "sad"))
+    reporter = told([Entry("voice", "voice/1", "pass", None, out_document(result, TIMES))], [result])
+    row = next(line for line in reporter.lines if line.split()[:1] == ["voice"])
+    assert row.split()[3].lstrip("0123456789.") == mark
+    narrow = "~ somewhat too narrow: fewer than 30 effective clusters"
+    assert (narrow in reporter.lines) == (mark == "~")
+
+
 def run(*gates: Any, suite: str = "voice", verdict: str = "pass", **rules: Any) -> tuple[Entry, Result]:
     clips = [Clip(f"c{n}", "happy", said("happy" if n % 3 else "sad"), f"s{n % 4}") for n in range(1200)]
     result = judged(clips, ("happy", "sad"), *gates, rules=rules)
