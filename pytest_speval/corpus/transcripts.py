@@ -6,16 +6,20 @@ import re
 from collections.abc import Sequence
 
 from pytest_speval.corpus.roles import Cell
-from pytest_speval.corpus.text import text_rules
+from pytest_speval.corpus.text import TextRules, text_rules
 from pytest_speval.errors import Fault, FaultyFile, MissingExtra
 from pytest_speval.suite.text_keys import Text
 
 CODES = {
     "transcript-empty": "A reference transcript has no word, and the suite does not allow that.",
+    "transcript-ignored": "A reference transcript is the mark of a segment that is not to be scored.",
     "transcript-alternatives": "A reference transcript offers alternatives, which would be counted as words.",
 }
 ALTERNATIVES = re.compile(r"\{[^{}]*\s/\s[^{}]*\}")
 """A choice of readings in the notation of NIST's scorers: { um / uh / @ }."""
+
+IGNORED = "IGNORE_TIME_SEGMENT_IN_SCORING"
+"""What stands in place of the words of a segment that NIST's scorers leave out, in any case."""
 
 
 def require_transcripts(
@@ -27,21 +31,26 @@ def require_transcripts(
     not installed.
     """
     try:
-        text_rules(keys)
+        rules = text_rules(keys)
     except MissingExtra as missing:
         raise FaultyFile([Fault(entry, 0, 0, missing.code, missing.message, ("text", "normalizer"))]) from None
     faults = [
         Fault(entry, lines[place] if lines else 0, 0, code, message)
         for place in planned
-        for code, message in _complaints(str(cells[place]), allow_empty=keys.empty == "reference")
+        for code, message in _complaints(str(cells[place]), rules, allow_empty=keys.empty == "reference")
     ]
     if faults:
         raise FaultyFile(faults)
 
 
-def _complaints(text: str, *, allow_empty: bool) -> list[tuple[str, str]]:
-    if not allow_empty and not text.split():
-        return [("transcript-empty", "the transcript has no word: exclude the clip, or say `text.empty: reference`")]
+def _complaints(text: str, rules: TextRules, *, allow_empty: bool) -> list[tuple[str, str]]:
+    if not allow_empty and not rules.words(text):
+        left = "" if not text.split() else f" left by the normaliser {rules.normalizer.name}: `{text}`"
+        what = f"the transcript has no word{left}; exclude the clip, or say `text.empty: reference`"
+        return [("transcript-empty", what)]
+    if IGNORED in text.upper():
+        rule = f"exclude_where: [{{column: transcript, is: [{text}], reason: …}}]"
+        return [("transcript-ignored", f"the segment is marked `{text}`: exclude such clips with a reason, `{rule}`")]
     found = ALTERNATIVES.search(text)
     if found is None:
         return []

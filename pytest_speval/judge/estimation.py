@@ -183,11 +183,15 @@ def sizes(counts: Counts, speakers: Clusters | None) -> dict[str, Estimate]:
 
 
 def _times(question: Question, endings: Sequence[Ending]) -> dict[str, Estimate]:
-    """Our clock around the method, over calls that returned; the warm-up is not among them."""
+    """Our clock around the method, over calls that returned; the warm-up is not among them.
+
+    Answers that were recorded elsewhere are looked up, which times no model.
+    """
+    recorded = bool(question.adapter.get("recorded"))
     timed = [(place, ending.microseconds) for place, ending in zip(question.planned, endings, strict=True)
-             if ending.state == "returned" and ending.microseconds is not None]  # fmt: skip
+             if ending.state == "returned" and ending.microseconds is not None and not recorded]  # fmt: skip
     spans = [microseconds / 1000 for _, microseconds in timed]
-    n, none = len(spans), "no call returned"
+    n, none = len(spans), "answers were recorded elsewhere: no model was timed" if recorded else "no call returned"
     p50, p95 = np.quantile(spans, [0.5, 0.95]).tolist() if n else (None, None)
     reported = [ending.reported_ms for ending in endings if ending.reported_ms is not None]
     heard = [question.seconds(place) for place, _ in timed]

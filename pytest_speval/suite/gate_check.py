@@ -121,7 +121,7 @@ def _compared_faults(limit: Entry, keys: Keys, word: MetricWord, metric: str) ->
     widest = None if word.low is None or word.high is None else word.high - word.low
     if value < 0 or (widest is not None and value > widest):
         allowed = "at least 0" if widest is None else f"between 0 and {widest:g}"
-        what = f"{keys[-1]} of {metric} is {allowed}: {value:g} is outside its range"
+        what = f"{keys[-1]} of {metric} is {allowed}: {value!r} is outside its range"
         yield fault_at(limit.value, "limit-out-of-range", what, keys)
 
 
@@ -144,5 +144,5 @@ def _limit_faults(limit: Entry, keys: Keys, word: MetricWord, metric: str) -> It
     if (low is not None and value < low) or (high is not None and value > high):
         allowed = f"between {low:g} and {high:g}" if None not in (low, high) else ""
         allowed = allowed or (f"at least {low:g}" if low is not None else f"at most {high:g}")
-        what = f"{metric} is {allowed}: {value:g} is outside its range"
+        what = f"{metric} is {allowed}: {value!r} is outside its range"
         yield fault_at(limit.value, "limit-out-of-range", what, keys)

@@ -15,6 +15,7 @@ from pathlib import Path, PurePath
 from pytest_speval.errors import Fault
 from pytest_speval.suite.document import read_file
 from pytest_speval.suite.published_keys import (
+    EVERY_TIER,
     FlatChange,
     FlatGate,
     Published,
@@ -113,11 +114,11 @@ def _rows(keys: Published, section: Node, shown_as: str) -> tuple[dict[str, Row]
     file, faults = _shaped(document.root)
     if file is None:
         return None, faults
+    tier = find(section, "tier")
+    if keys.tier not in file.tiers and tier is not None and (file.tiers or isinstance(file, PublishedV2)):
+        what = f"{shown.name} has no tier `{keys.tier}`{nearest(keys.tier, [*file.tiers])}"
+        return None, [fault_at(tier, "unknown-tier", what, (SECTION, "tier"))]
     if isinstance(file, PublishedV2):
-        tier = find(section, "tier")
-        if keys.tier not in file.tiers and tier is not None:
-            what = f"{shown.name} has no tier `{keys.tier}`{nearest(keys.tier, [*file.tiers])}"
-            return None, [fault_at(tier, "unknown-tier", what, (SECTION, "tier"))]
         return _tiered(file, document.root, keys.tier)
     return _flat(file, document.root, keys.tier)
 
@@ -145,6 +146,7 @@ def _flat(file: PublishedV1, root: Node, tier: str) -> tuple[dict[str, Row], lis
         key = entries_of(find(root, "tiers", tier))[name].key
         what = f"no gate `{name}`{nearest(name, [*file.defaults])}"
         faults.append(fault_at(key, "unknown-gate", what, ("tiers", tier, name)))
+    faults += _unknown_tiers(file, root)
     for name, flat in file.defaults.items():
         change = changes.get(name, FlatChange())
         gate = flat.model_copy(update=change.model_dump(exclude_none=True))
@@ -158,11 +160,19 @@ def _flat(file: PublishedV1, root: Node, tier: str) -> tuple[dict[str, Row], lis
     return rows, faults
 
 
+def _unknown_tiers(file: PublishedV1, root: Node) -> Iterator[Fault]:
+    """A gate that is required for a tier that the file does not have would be required for none."""
+    known = [*file.tiers]
+    for name, gate in file.defaults.items():
+        for tier in gate.tiers:
+            if tier not in (EVERY_TIER, *known):
+                keys: Keys = ("defaults", name, "required_for")
+                what = f"no tier `{tier}`{nearest(tier, known)}: name it under tiers, if only as `{tier}: {{}}`"
+                yield fault_at(find(root, *keys) or root, "unknown-tier", what, keys)
+
+
 def _required(gate: FlatGate, tier: str) -> bool:
-    named = gate.required_for
-    if gate.required is not None:
-        return gate.required
-    return named in ("all", tier) if isinstance(named, str) else tier in named
+    return not {EVERY_TIER, tier}.isdisjoint(gate.tiers) if gate.required is None else gate.required
 
 
 def _row(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from pytest_speval.suite.base_keys import ItemName, Keys, Said
 
+EVERY_TIER = "all"
 Operator = Literal[">=", "<=", "bool"]
 
 
@@ -53,7 +54,7 @@ class PublishedV2(Keys):
 
 
 class FlatGate(Keys):
-    """A gate of v1 with everything in one place. `required_for` names tiers; absent, it is all of them."""
+    """A gate of v1 with everything in one place. `required_for` is a tier, several, or `all`, as where it is absent."""
 
     op: Operator
     threshold: float | bool
@@ -62,10 +63,15 @@ class FlatGate(Keys):
     manifest_field: str | None = None
     description: str | None = None
     calibration: str | None = None
-    required_for: str | tuple[str, ...] = "all"
+    required_for: str | Annotated[tuple[str, ...], Field(min_length=1)] = EVERY_TIER
     required: bool | None = None
     provisional: bool = False
     needs_hardware: bool = False
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """The tiers it is required for."""
+        return (self.required_for,) if isinstance(self.required_for, str) else self.required_for
 
 
 class FlatChange(Keys):

@@ -10,7 +10,6 @@ from math import fsum
 from typing import Any
 
 from pytest_speval.corpus.labels import LabelRules
-from pytest_speval.corpus.outcomes import OUTCOMES
 from pytest_speval.corpus.projections import AXES, NameProjection
 from pytest_speval.tasks.base import Rules
 
@@ -24,7 +23,8 @@ class StandIn:
     """Answers for one task, as an adapter would have given them.
 
     `constant` makes the one answer that is best for all clips without hearing any, from their references; None where
-    no answer can say it. `silence` is the answer without a choice, None where the task has none.
+    no answer can say it. `silence` is the answer without a choice, None where the task has none; in mos it is
+    the rating 0, in outcome `unknown`.
     """
 
     about: str
@@ -61,18 +61,25 @@ def _mean(references: Sequence[Any], rules: Rules) -> Answer | None:  # noqa: AR
     }
 
 
+def _mean_rating(references: Sequence[Any], rules: Rules) -> Answer | None:  # noqa: ARG001
+    """The mean human rating; without human ratings no answer is best."""
+    rated = [rating for rating in references if rating is not None]
+    return {"value": fsum(rated) / len(rated)} if rated else None
+
+
 def _nothing_heard(references: Sequence[Any], rules: Rules) -> Answer | None:  # noqa: ARG001
     return {"text": ""}
 
 
-def _unknown(references: Sequence[Any], rules: Rules) -> Answer | None:  # noqa: ARG001
-    return {"outcome": OUTCOMES[-1]}
+def _failed(references: Sequence[Any], rules: Rules) -> Answer | None:  # noqa: ARG001
+    return {"outcome": "failed"}
 
 
 STAND_INS: Mapping[str, StandIn] = {
     "emotion": StandIn("the most frequent label", _majority, silence={}),
     "affect": StandIn("the mean rating", _mean, silence={}),
     "asr": StandIn("an empty text", _nothing_heard),
-    "outcome": StandIn("an unknown outcome", _unknown),
+    "mos": StandIn("the mean human rating", _mean_rating, silence={"value": 0.0}),
+    "outcome": StandIn("a failed outcome", _failed, silence={"outcome": "unknown"}),
 }
 """Task -> its stand-in; a task without one is proven without."""

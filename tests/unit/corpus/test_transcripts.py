@@ -21,8 +21,8 @@ def faults(*cells: str, keys: Text | None = None, planned: list[int] | None = No
 
 def test_all_are_named_with_their_lines() -> None:
     assert faults("yes", "", " \t", "{ um / uh } yes", "yes { / }") == [
-        "clips.csv:3: the transcript has no word: exclude the clip, or say `text.empty: reference` [transcript-empty]",
-        "clips.csv:4: the transcript has no word: exclude the clip, or say `text.empty: reference` [transcript-empty]",
+        "clips.csv:3: the transcript has no word; exclude the clip, or say `text.empty: reference` [transcript-empty]",
+        "clips.csv:4: the transcript has no word; exclude the clip, or say `text.empty: reference` [transcript-empty]",
         "clips.csv:5: the transcript offers alternatives, `{ um / uh }`, which cannot be counted: write the words that "
         "were said, or exclude the clip [transcript-alternatives]",
         "clips.csv:6: the transcript offers alternatives, `{ / }`, which cannot be counted: write the words that "
@@ -36,6 +36,16 @@ def test_references_without_a_word_may_be_allowed() -> None:
 
 def test_clips_that_are_not_planned_need_no_words() -> None:
     assert not faults("", "yes", "{ a / b }", planned=[1])
+
+
+@pytest.mark.parametrize("mark", ["IGNORE_TIME_SEGMENT_IN_SCORING", "ignore_time_segment_in_scoring"])
+def test_segments_that_are_not_to_be_scored_are_excluded_by_the_suite_or_refused(mark: str) -> None:
+    (found,) = faults("yes", mark)
+    assert found == (
+        f"clips.csv:3: the segment is marked `{mark}`: exclude such clips with a reason, "
+        f"`exclude_where: [{{column: transcript, is: [{mark}], reason: …}}]` [transcript-ignored]"
+    )
+    assert not faults("yes", mark, planned=[0])
 
 
 @pytest.mark.parametrize("said", ["and/or { this }", "km/h", "{a/b}", "a / b", "1 / 2 { half }"])

@@ -209,4 +209,4 @@ def test_ratings_words_and_outcomes_are_proven_by_answers_of_their_own() -> None
     assert only(words, gate("wer", max=0.3), task="asr").fails == ("shuffled", "constant", "missing")
     assert only(words, gate("wer", max=1.0), task="asr").fails == ()
     outcomes = [Clip(f"c{place}", "", said(outcome="matched"), cells={"outcome": "matched"}) for place in range(8)]
-    assert only(outcomes, gate("completion", min=0.6), task="outcome").fails == ("constant", "missing")
+    assert only(outcomes, gate("completion", min=0.6), task="outcome").fails == ("constant", "silent", "missing")

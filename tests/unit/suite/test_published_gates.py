@@ -42,6 +42,7 @@ defaults:
   emotion_f1: {op: ">=", threshold: 0.35, required_for: all, description: "Macro-F1."}
   latency_ms: {metric: latency_ms, op: "<=", threshold: 30, required_for: [27b-256k]}
 tiers:
+  2b: {}
   27b-256k: {emotion_f1: {threshold: 0.6}}
 """
 TIED = """\
@@ -106,14 +107,39 @@ def test_what_a_tier_says_of_hardware_goes_before_the_gate(tmp_path: Path) -> No
     assert found["emotion_f1"].why.endswith("tier 27b-256k, provisional)")
 
 
-@pytest.mark.parametrize(
-    ("tier", "limit", "latency"), [("2b", 0.35, "warn"), ("27b-256k", 0.6, "block"), ("9b", 0.35, "warn")]
-)
+@pytest.mark.parametrize(("tier", "limit", "latency"), [("2b", 0.35, "warn"), ("27b-256k", 0.6, "block")])
 def test_the_flat_form_has_thresholds_for_all_tiers(tmp_path: Path, tier: str, limit: float, latency: str) -> None:
     for version in ("", "version: 1\n"):
         found = rules(load(tmp_path, FLAT.replace("TIER", tier), version + V1))
         assert (found["emotion_f1"].min, found["emotion_f1"].level) == (limit, "block")
         assert (found["latency_ms"].max, found["latency_ms"].level) == (30.0, latency)
+
+
+@pytest.mark.parametrize(
+    ("named", "level"),
+    [("all", "block"), ("[all]", "block"), ("[2b]", "block"), ("[27b-256k, 2b]", "block"), ("27b-256k", "warn")],
+)
+def test_a_gate_of_the_flat_form_is_required_for_the_tiers_it_names(tmp_path: Path, named: str, level: str) -> None:
+    found = rules(load(tmp_path, FLAT.replace("TIER", "2b"), V1.replace("required_for: all", f"required_for: {named}")))
+    assert found["emotion_f1"].level == level
+
+
+@pytest.mark.parametrize(
+    ("named", "code", "hint"),
+    [("2B", "unknown-tier", "`2b`"), ("[2b-]", "unknown-tier", "`2b`"), ("[All]", "unknown-tier", ""), ("[]", "", "")],
+)
+def test_a_name_that_is_no_tier_disarms_no_gate(tmp_path: Path, named: str, code: str, hint: str) -> None:
+    published = V1.replace("required_for: all", f"required_for: {named}")
+    (fault,) = faults(tmp_path, FLAT.replace("TIER", "2b"), published)
+    assert "bench/published.yaml:2:" in fault
+    assert "required_for" in fault
+    assert code in fault
+    assert hint in fault
+
+
+def test_a_tier_that_the_flat_form_does_not_have_is_refused(tmp_path: Path) -> None:
+    (fault,) = faults(tmp_path, FLAT.replace("TIER", "27b-256K"), V1)
+    assert "no tier `27b-256K`, did you mean `27b-256k`?" in fault
 
 
 def test_own_gates_and_waivers_stand_beside_published_ones(tmp_path: Path) -> None:
