@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from pytest_speval.corpus.blocks import blocks_of
 from pytest_speval.corpus.roles import Cell
 from pytest_speval.evidence.canonical import digest
 from pytest_speval.evidence.difference import differences
 
 SCHEMA = 1
-SECTIONS = ("votes", "select", "audit")
-"""Sections of a suite that decide which clips are asked, and whether."""
+SECTIONS = ("votes", "select", "audit", "observe")
+"""Sections of a suite that decide which clips are asked, whether, and what is kept of the answers."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Question:
     fail without a call; `abstains` holds the places of clips that a rule of the suite answers with no choice.
     `entries` name the sound files below the corpus' root, `frames` and `rates` are those of the stored sound; they
     are empty where there is none. `sections` holds what the suite's own sections of SECTIONS say, those it has.
+    `blocks` says by which units clips are asked in blocks, and how many units a block has.
     """
 
     task: str
@@ -49,6 +51,7 @@ class Question:
     batch: int = 1
     once: bool = False
     sections: Mapping[str, Any] = field(default_factory=dict)
+    blocks: Mapping[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, ready for canonical JSON."""
@@ -72,6 +75,7 @@ class Question:
             "audio": self.audio,
             "batch": self.batch,
             "once": self.once,
+            **({} if self.blocks is None else {"blocks": dict(self.blocks)}),
             **self.sections,
         }
 
@@ -103,6 +107,7 @@ class Question:
             audio=data["audio"],
             batch=data["batch"],
             once=data["once"],
+            blocks=data.get("blocks"),
             sections={name: data[name] for name in SECTIONS if name in data},
         )
 
@@ -128,6 +133,12 @@ class Question:
     def places(self) -> dict[tuple[str, str], int]:
         """(split, id) of a planned clip -> its number among the planned."""
         return {self.identity(place): number for number, place in enumerate(self.planned)}
+
+    def in_blocks(self) -> list[tuple[int, ...]]:
+        """The places of planned clips in the blocks that are asked in order, each clip one where there are none."""
+        if self.blocks is None:
+            return [(place,) for place in self.planned]
+        return blocks_of(self.planned, self.cells[self.blocks["by"]], self.identity, self.blocks["size"])
 
     def identity(self, place: int) -> tuple[str, str]:
         """(split, id) of a clip."""

@@ -42,16 +42,18 @@ def dealt(question: Question, shards: int) -> dict[int, int]:
 
     The longest clip goes first, each to the shard with the fewest seconds so far (Graham's rule of longest processing
     time), so that shards differ by no more than one clip. Clips without a length weigh alike. Identities break ties,
-    so the order of rows leaves no trace.
+    so the order of rows leaves no trace. A block goes to one shard whole.
     """
     asked = [place for place in question.planned if settled(question, place) is None]
     seconds = {place: question.seconds(place) for place in asked}
     known = [length for length in seconds.values() if length]
     usual = sum(known) / len(known) if known else 1.0
+    blocks = [tuple(place for place in block if place in seconds) for block in question.in_blocks()]
+    weights = {block: sum(seconds[place] or usual for place in block) for block in blocks if block}
     loads = [(0.0, number) for number in range(1, shards + 1)]
-    numbers = {}
-    for place in sorted(asked, key=lambda place: (-(seconds[place] or usual), question.identity(place))):
+    numbers: dict[int, int] = {}
+    for block in sorted(weights, key=lambda block: (-weights[block], question.identity(block[0]))):
         load, number = loads[0]
-        numbers[place] = number
-        heapq.heapreplace(loads, (load + (seconds[place] or usual), number))
+        numbers |= dict.fromkeys(block, number)
+        heapq.heapreplace(loads, (load + weights[block], number))
     return numbers

@@ -9,7 +9,10 @@ from typing import Any, Self
 
 import pytest
 
+from pytest_speval.corpus.blocks import blocks_of
+from pytest_speval.corpus.clips import Clips
 from pytest_speval.errors import SpevalError
+from pytest_speval.evidence.plan import Question
 from pytest_speval.judge.result import Result
 from pytest_speval.plugin.answering import Blocked
 from pytest_speval.plugin.campaign import Campaign
@@ -17,6 +20,7 @@ from pytest_speval.plugin.names import clip_name
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.reports.summary import Entry
 from pytest_speval.reports.verdict import verdict_lines
+from pytest_speval.suite.keys import Run as RunKeys
 
 CAMPAIGN = pytest.StashKey[Campaign]()
 WITHOUT_CLIPS = pytest.StashKey[bool]()
@@ -171,7 +175,9 @@ class VerifyItem(SpevalItem):
         entry, result = self.judged()
         if result is None:
             raise Told(f"verify {self.check} of {self.subject.name}: INVALID: {entry.reason}")
-        found = result.checks.get(self.check)
+        if self.check not in result.checks:
+            pytest.skip(f"nothing was kept that {self.check} could be worked out from")
+        found = result.checks[self.check]
         if found is not None:
             raise Told(f"verify {self.check} of {self.subject.name}: FAIL: {found}")
 
@@ -220,33 +226,36 @@ def _clip_items(parent: pytest.Collector, campaign: Campaign, subject: Subject) 
     clips = campaign.listed(subject)
     if clips is None:
         return
-    planned = clips.planned
-    keys = subject.suite.keys.run
-    size = keys.per_item or max(keys.batch, 1 if len(planned) <= SINGLY else TOGETHER)
     splits = set(clips.splits)
     one_split = splits.pop() if len(splits) == 1 else None
+    asked = set(_asked_names(parent, subject))
+    single = ((name, (place,)) for place in clips.planned if asked and (name := clip_name(clips, place)) in asked)
+    made = set()
+    for name, places in (*_portions(clips, subject.suite.keys.run), *single):
+        if name not in made:
+            made.add(name)
+            item = ClipItem.of(parent, name, campaign, subject)
+            item.places = places
+            item.mark(clips.splits[places[0]] if len(places) == 1 else one_split)
+            yield item
 
-    def item(name: str, places: Sequence[int], split: str | None) -> ClipItem:
-        made = ClipItem.of(parent, name, campaign, subject)
-        made.places = places
-        made.mark(split)
-        return made
 
-    if size == 1:
-        for place in planned:
-            yield item(clip_name(clips, place), (place,), clips.splits[place])
-        return
-    if size == "all":
-        yield item("run[all]", planned, one_split)
+def _portions(clips: Clips | Question, run: RunKeys) -> Iterator[tuple[str, Sequence[int]]]:
+    """The planned clips as items ask them: the item's name, and the places of its clips in the order of asking."""
+    planned = clips.planned
+    size = run.per_item or max(run.batch, 1 if len(planned) <= SINGLY else TOGETHER)
+    if run.blocks is not None:
+        units = clips.cells[run.blocks.by]
+        blocks = blocks_of(planned, units, lambda place: (clips.splits[place], clips.ids[place]), run.blocks.size)
+        yield from ((f"block[{number}]", places) for number, places in enumerate(blocks, 1))
+    elif size == "all":
+        yield "run[all]", planned
+    elif size == 1:
+        yield from ((clip_name(clips, place), (place,)) for place in planned)
     else:
         for first in range(0, len(planned), size):
             places = planned[first : first + size]
-            yield item(f"clips[{first}..{first + len(places) - 1}]", places, one_split)
-    asked = set(_asked_names(parent, subject))
-    if asked:
-        yield from (
-            item(name, (place,), clips.splits[place]) for place in planned if (name := clip_name(clips, place)) in asked
-        )
+            yield f"clips[{first}..{first + len(places) - 1}]", places
 
 
 def _asked_names(parent: pytest.Collector, subject: Subject) -> Iterator[str]:

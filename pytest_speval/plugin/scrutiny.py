@@ -10,12 +10,14 @@ from pytest_speval.errors import UsageFault
 from pytest_speval.plugin.options import Settings
 from pytest_speval.suite.gate import GateRule
 from pytest_speval.suite.load import suite_name
+from pytest_speval.suite.suite import Suite
 
 CODES = {
     "suite-repeated": "Two suite files have one name.",
     "file-overlooked": "A suite or gate file would be left out: its name ends otherwise, or it is a link to nothing.",
     "override-unknown": "`--speval-set` or `--speval-spend` names a suite that no file defines.",
     "release-waiver": "A release rests on a waiver without an owner or an end.",
+    "together-alone": "A suite gives its estimates together with others, and there is no other suite.",
     "resume-ambiguous": "`--speval-resume` names several runs of one suite.",
 }
 
@@ -60,6 +62,17 @@ class Scrutiny:
             if waiver is not None and None in (waiver.owner, waiver.until):
                 message = f"{waiver.place}: the waiver of {rule.suite}/{rule.id} needs `owner` and `until`"
                 raise UsageFault("release-waiver", f"{message} under --speval-release")
+
+    def check_together(self, suites: Sequence[Suite]) -> None:
+        """A suite that waits for others must have others to wait for."""
+        named: dict[str, list[str]] = {}
+        for suite in suites:
+            if suite.keys.run.together is not None:
+                named.setdefault(suite.keys.run.together, []).append(suite.name)
+        for together, names in named.items():
+            if len(names) == 1:
+                message = f"{names[0]} has `run.together: {together}`, and no other suite has it: restore the other one"
+                raise UsageFault("together-alone", message)
 
     def check_resumed(self, resumed: Mapping[str, Sequence[Path]]) -> None:
         """One run of a suite can be gone on with, not several."""
