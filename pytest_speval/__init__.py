@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_speval.adapters.base import EmotionRead, Identity, Response, Transcript, Usage, Vad
+    from pytest_speval.adapters.base import EmotionRead, Identity, Rating, Response, Transcript, Usage, Vad
 
-__all__ = ["EmotionRead", "Identity", "Response", "Transcript", "Usage", "Vad"]
+__all__ = ["EmotionRead", "Identity", "Rating", "Response", "Transcript", "Usage", "Vad"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,13 +10,14 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from pytest_speval.adapters.base import AskedByClip, ClipRequest, Recorded, tamed
 from pytest_speval.adapters.deadline import deadline
 from pytest_speval.errors import AdapterFault, AnswerFault, AudioFault, EvidenceFault
+from pytest_speval.evidence.arrays import ArrayStore, checked
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.journal import Journal
 from pytest_speval.evidence.ledger import Refusal
@@ -45,7 +46,8 @@ def no_sound() -> Loan:
 class Asked:
     """One planned clip, ready to be asked for the so-manieth time.
 
-    `hear` gives the samples and their rate; `lend` gives a file to an adapter that is asked by clip.
+    `hear` gives the samples and their rate; `lend` gives a file to an adapter that is asked by clip. `room` is how
+    many bytes its arrays may take, None where nothing limits them.
     """
 
     split: str
@@ -54,6 +56,7 @@ class Asked:
     attempt: int = 1
     lend: Callable[[], Loan] = no_sound
     payment: Payment | None = None
+    room: int | None = None
 
 
 class Method(Protocol):
@@ -88,6 +91,7 @@ class Inquiry:
         self._adapter = adapter
         self._task = task
         self._journal = journal
+        self._arrays = ArrayStore(journal.path)
         self._batch = batch
         self._timeout = timeout
         self._secrets = secrets
@@ -183,6 +187,8 @@ class Inquiry:
         try:
             response = response_record(read, self._secrets)
             answer, reported = self._task.record(read)
+            arrays = getattr(read, "arrays", None)
+            kept = None if arrays is None else self._checked(arrays)
         except AnswerFault as fault:
             ending = Ending(
                 "failed",
@@ -197,7 +203,25 @@ class Inquiry:
             return self._fail(clip, tamed(error))
         told = self._secrets.redact_data(answer)
         ending = Ending("returned", told, microseconds=elapsed, reported_ms=reported, attempts=clip.attempt)
-        return self._note(clip, ending, response)
+        return self._keep(clip, ending, response, kept) if kept else self._note(clip, ending, response)
+
+    def _checked(self, arrays: object) -> dict[str, Any]:
+        """The arrays that came with an answer; raises `AnswerFault`."""
+        found = checked(arrays)
+        if self._secrets.redact_data(list(found)) != list(found):
+            raise AnswerFault("invalid-answer", "the name of an array holds a secret")
+        return found
+
+    def _keep(
+        self, clip: Asked, ending: Ending, response: Mapping[str, Any] | None, arrays: Mapping[str, Any]
+    ) -> Ending:
+        """Write down an answer whose arrays are on the disk by then; without them it is none."""
+        try:
+            records = self._arrays.save(clip.split, clip.id, arrays, clip.room)
+        except EvidenceFault as fault:
+            failed = replace(ending, state="failed", code=fault.code, message=fault.message, reported_ms=None)
+            return self._note(clip, failed, response)
+        return self._note(clip, ending, response, records)
 
     def _fail(self, clip: Asked, error: Exception) -> Ending:
         if isinstance(error, AnswerFault | AudioFault | AdapterFault):
@@ -206,10 +230,18 @@ class Inquiry:
             code, message = "raised", _told(error, self._secrets)
         return self._note(clip, Ending("failed", code=code, message=message, attempts=clip.attempt))
 
-    def _note(self, clip: Asked, ending: Ending, response: Mapping[str, Any] | None = None) -> Ending:
+    def _note(
+        self,
+        clip: Asked,
+        ending: Ending,
+        response: Mapping[str, Any] | None = None,
+        arrays: Sequence[Mapping[str, Any]] = (),
+    ) -> Ending:
         """Write down how a call ended; one that was paid for is on the disk, and settled, before the next."""
-        note = self._journal.returned if ending.state == "returned" else self._journal.failed
-        note(clip.split, clip.id, ending, response)
+        if ending.state == "returned":
+            self._journal.returned(clip.split, clip.id, ending, response, arrays)
+        else:
+            self._journal.failed(clip.split, clip.id, ending, response)
         if clip.payment is not None:
             self._journal.sync()
             with suppress(EvidenceFault):  # it then stays reserved, and the run's last look at the ledger tells

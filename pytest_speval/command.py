@@ -15,6 +15,7 @@ from pytest_speval.errors import FaultyFile, SpevalError
 
 FAULTY, USAGE = 1, 2
 Out = Callable[[str], object]
+NORMALIZERS = "pytest_speval_normalizers"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,11 +90,23 @@ def _words() -> Any:
     """The session's words, with what a `conftest.py` of this folder offers."""
     from pytest_speval.plugin.words import session_words
 
-    offered: list[Mapping[str, Any]] = []
-    if Path("conftest.py").is_file():
-        hook = runpy.run_path("conftest.py", run_name="conftest").get("pytest_speval_adapters")
-        offered = [hook()] if callable(hook) else []
-    return session_words(offered)
+    here = _conftest() if Path("conftest.py").is_file() else {}
+    hooks = map(here.get, ("pytest_speval_adapters", NORMALIZERS))
+    return session_words(*([hook()] if callable(hook) else [] for hook in hooks))
+
+
+def _conftest() -> Mapping[str, Any]:
+    return runpy.run_path("conftest.py", run_name="conftest")
+
+
+def _own_normalizers() -> None:
+    """Register what a `conftest.py` of this folder offers to count words by; without the hook it is not even run."""
+    from pytest_speval.corpus.own_normalizers import register
+
+    conftest = Path("conftest.py")
+    offers = conftest.is_file() and NORMALIZERS.encode() in conftest.read_bytes()
+    hook = _conftest().get(NORMALIZERS) if offers else None
+    register([hook()] if callable(hook) else [])
 
 
 def _check(asked: argparse.Namespace) -> int:
@@ -166,6 +179,7 @@ def _readiness(asked: argparse.Namespace) -> int:
 def _verify(asked: argparse.Namespace) -> int:
     from pytest_speval.verify.verification import run_folders, verify
 
+    _own_normalizers()
     status = 0
     for folder in [folder for place in asked.places for folder in run_folders(place)]:
         findings = verify(folder, asked.key, asked.audio)
@@ -187,6 +201,7 @@ def _bless(asked: argparse.Namespace) -> int:
 def _prove(asked: argparse.Namespace) -> int:
     from pytest_speval.plugin.proving import prove_gates
 
+    _own_normalizers()
     return prove_gates(asked.run, asked.speval_out)
 
 

@@ -11,11 +11,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter_ns
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from pytest_speval.errors import AdapterFault
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 CODES = {"adapter-left": "An adapter's code raised what ends a program or a test, such as sys.exit or pytest.skip."}
+
+
+ARRAY_HEADER = 128
+"""Bytes of a kept array's file before the array's own."""
 
 
 class Vad(NamedTuple):
@@ -77,12 +84,30 @@ class EmotionRead:
 class Transcript:
     """One answer to what is said in a clip; where nothing is heard the text is empty, and that is an answer.
 
-    `latency_ms` is the adapter's own figure and is only reported.
+    `arrays` are kept with the evidence, each by its name. `latency_ms` is the adapter's own figure and is only
+    reported.
     """
 
     text: str
     latency_ms: float | None = None
     response: Response | None = None
+    arrays: Mapping[str, npt.NDArray[Any]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One answer to how good a clip sounds: a finite number on the scorer's own scale.
+
+    `scores` are further finite figures of the same call, which are only reported. `arrays` are kept with the evidence.
+    `observation` is what was seen of the scorer meanwhile, see `adapters/observation`.
+    """
+
+    value: float
+    scores: Mapping[str, float] | None = None
+    latency_ms: float | None = None
+    response: Response | None = None
+    arrays: Mapping[str, npt.NDArray[Any]] | None = None
+    observation: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from pytest_speval.adapters.base import ClipRequest, EmotionRead, Response, Transcript, Usage, Vad
+from pytest_speval.adapters.base import ClipRequest, EmotionRead, Rating, Response, Transcript, Usage, Vad
 from pytest_speval.adapters.process import shown
 from pytest_speval.errors import AnswerFault
 
@@ -85,6 +85,12 @@ def _transcript(said: Mapping[str, Any], latency_ms: float | None, response: Res
     return Transcript(said["text"], latency_ms, response)
 
 
+def _rating(said: Mapping[str, Any], latency_ms: float | None, response: Response | None) -> Rating:
+    if "value" not in said:
+        raise AnswerFault("invalid-answer", "the answer has no value; a rating is a finite number")
+    return Rating(said["value"], said.get("scores"), latency_ms, response)
+
+
 def _response(said: Mapping[str, Any]) -> Response | None:
     if not said.keys() & (BESIDE - {"latency_ms"}):
         return None
@@ -111,5 +117,6 @@ def _usage(said: object) -> Usage | None:
 FORMS: Mapping[str, Form] = {
     "classify": Form(frozenset({"label", "scores", "vad"}), _emotion),
     "transcribe": Form(frozenset({"text"}), _transcript),
+    "rate": Form(frozenset({"value", "scores"}), _rating),
 }
 """The task's method -> the form of an answer to it."""

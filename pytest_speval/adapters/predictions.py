@@ -1,34 +1,41 @@
-"""`use: predictions`: answers made elsewhere, read from CSV, TSV or JSON Lines and matched by identity."""
+"""`use: predictions`: answers made elsewhere, read from a table or a file of transcripts and matched by identity."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_speval.adapters.base import EmotionRead, Identity, Roll, Transcript, Vad
-from pytest_speval.corpus.manifest import Format, Manifest, read_manifest
+from pytest_speval.adapters.base import EmotionRead, Identity, Rating, Roll, Transcript, Vad
+from pytest_speval.corpus.manifest import Manifest, read_manifest, style_of
+from pytest_speval.corpus.poll import form_of
 from pytest_speval.corpus.projections import AXES
+from pytest_speval.corpus.segments import read_words_by_segment
+from pytest_speval.corpus.styles import NIST, TRANSCRIPTS
+from pytest_speval.corpus.transcripts import ALTERNATIVES
 from pytest_speval.errors import AdapterFault, AnswerFault, FaultyFile
+from pytest_speval.suite.corpus_keys import Format
 
 CODES = {
     "predictions-unusable": "The file of recorded answers is missing, unreadable or lacks a column.",
     "predictions-unknown-clip": "A recorded answer's id is in no row of the manifest.",
     "predictions-repeated": "Two recorded answers share one identity.",
     "predictions-ambiguous": "Recorded answers have no split, and an id is in several splits.",
+    "predictions-two-texts": "A file of recorded answers has both `text` and `pred_text`, and none is named.",
+    "predictions-alternatives": "A recorded transcript offers alternatives, which would be counted as words.",
 }
-
-
-Answer = EmotionRead | Transcript | AnswerFault
+RECOGNISED = "pred_text"
+"""What recognisers' manifests call their answers; `text` is the reference there."""
+Answer = EmotionRead | Transcript | Rating | AnswerFault
 
 
 class PredictionColumns(BaseModel):
     """Which column of the file holds what; by default each has its own name.
 
     Answers are transcripts where `text` is named, or where the file has a column of its name and none for a label,
-    axes or scores.
+    axes or scores. They are ratings where `value` is named, or where the file has such a column and none of the others.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -37,6 +44,7 @@ class PredictionColumns(BaseModel):
     split: str = "split"
     label: str = "label"
     text: str = "text"
+    value: str = "value"
     valence: str = "valence"
     arousal: str = "arousal"
     dominance: str = "dominance"
@@ -44,42 +52,72 @@ class PredictionColumns(BaseModel):
 
 
 class PredictionKeys(BaseModel):
-    """The keys of `use: predictions`."""
+    """The keys of `use: predictions`.
+
+    `segments` is the STM to whose segments the words of a CTM are put; without it a channel is one answer.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     file: Path
     columns: PredictionColumns = PredictionColumns()
+    format: Format = Format(na=())
+    segments: Path | None = None
 
 
 class Predictions:
-    """Recorded answers, asked by (split, id), or by id alone where the file has no split column."""
+    """Recorded answers, asked by (split, id), or by id alone where the file has no split column.
 
-    def __init__(self, file: Path, columns: PredictionColumns | None = None) -> None:
+    Ids of NIST's formats are compared without case, as NIST's scorers do.
+    """
+
+    def __init__(
+        self,
+        file: Path,
+        columns: PredictionColumns | None = None,
+        format: Format | None = None,  # noqa: A002
+        segments: Path | None = None,
+    ) -> None:
         self._file = file
-        self._columns = columns or PredictionColumns()
+        self._form = form_of(format or Format(na=()))
+        self._style = style_of(file, self._form)
+        self._segments = segments
+        columns = columns or PredictionColumns()
+        if self._style in TRANSCRIPTS and "text" not in columns.model_fields_set:
+            columns = columns.model_copy(update={"text": "transcript"})
+        self._columns = columns
         self._answers: dict[tuple[str | None, str], Answer] = {}
+        self._ids: list[str] = []
         self._by_id = False
 
     def identity(self) -> Identity:
         """The file is the model."""
-        return Identity(self._file.stem, files=(self._file,))
+        return Identity(self._file.stem, files=(self._file, *([self._segments] if self._segments else [])))
 
     def warm_up(self) -> None:
         """Read the file; raises `AdapterFault` where it cannot serve."""
-        if not self._file.is_file():
-            raise AdapterFault("predictions-unusable", f"no file {self._file}: it should hold the recorded answers")
-        keys = (self._columns.id, self._columns.split, self._columns.text)
+        for file, what in ((self._file, "the recorded answers"), (self._segments, "the segments of the references")):
+            if file is not None and not file.is_file():
+                raise AdapterFault("predictions-unusable", f"no file {file}: it should hold {what}")
         try:
-            table = read_manifest(self._file, self._file.name, Format(na=()), texts=keys, blank=keys[2:], empty=True)
+            table = self._table()
         except FaultyFile as fault:
             raise AdapterFault("predictions-unusable", str(fault)) from fault
         self._by_id = not table.has(self._columns.split)
         self._answers = self._read(table)
 
-    def recall(self, split: str, id: str) -> EmotionRead | Transcript:  # noqa: A002
+    def _table(self) -> Manifest:
+        if self._segments is None:
+            keys = (self._columns.id, self._columns.split, self._columns.text)
+            return read_manifest(self._file, self._file.name, self._form, texts=keys, blank=keys[2:], empty=True)
+        if self._style != "ctm":
+            found = f"`segments` is for words with times, and {self._file.name} is no CTM"
+            raise AdapterFault("predictions-unusable", found)
+        return read_words_by_segment(self._file, self._segments, self._form)
+
+    def recall(self, split: str, id: str) -> EmotionRead | Transcript | Rating:  # noqa: A002
         """The recorded answer for one clip."""
-        answer = self._answers.get((None if self._by_id else split, id))
+        answer = self._answers.get(self._key(split, id))
         if answer is None:
             raise AnswerFault("no-answer", f"{self._file.name} has no row for {split}/{id}")
         if isinstance(answer, AnswerFault):
@@ -88,37 +126,55 @@ class Predictions:
 
     def compare(self, roll: Roll) -> list[tuple[str, str]]:
         """Rows whose id no manifest row has are a fault; rows of clips not planned are counted."""
-        known: Collection[tuple[str | None, str]] = roll.every
         if self._by_id and self._answers:
             self._refuse_ambiguous(roll.listed)
-            known = {(None, name) for _, name in roll.every}
+        known = {self._key(split, name) for split, name in roll.every}
         foreign = sorted(key[1] for key in self._answers if key not in known)
         if foreign:
             found = f"{len(foreign)} rows of {self._file.name} have an id that no manifest row has"
             raise AdapterFault("predictions-unknown-clip", f"{found}: {', '.join(foreign[:5])}")
-        asked = {(None if self._by_id else split, name) for split, name in roll.planned}
+        asked = {self._key(split, name) for split, name in roll.planned}
         spare = sum(key not in asked for key in self._answers)
         found = f"{spare} rows of {self._file.name} belong to clips that are not planned"
-        return [("predictions-spare", found)] if spare else []
+        return [("predictions-spare", found)] * (spare > 0) + self._other_case(roll)
+
+    def _key(self, split: str | None, name: str) -> tuple[str | None, str]:
+        return (None if self._by_id else split, name.lower() if self._style in NIST else name)
+
+    def _other_case(self, roll: Roll) -> list[tuple[str, str]]:
+        if self._style not in NIST:
+            return []
+        exact = {name for _, name in roll.every}
+        other = [name for name in self._ids if name not in exact]
+        found = f"{len(other)} ids of {self._file.name} are in another case than the manifest's"
+        return [("predictions-case", f"{found}, such as {other[0]}")] if other else []
 
     def _refuse_ambiguous(self, listed: Sequence[tuple[str, str]]) -> None:
-        twice = sorted(name for name, count in Counter(name for _, name in listed).items() if count > 1)
-        if twice:
-            found = f"{self._file.name} has no column `{self._columns.split}`, yet `{twice[0]}` is in several splits"
-            raise AdapterFault("predictions-ambiguous", found)
+        names: dict[tuple[str | None, str], list[str]] = {}
+        for split, name in listed:
+            names.setdefault(self._key(split, name), []).append(name)
+        for first, *more in names.values():
+            if more and first == more[0]:
+                found = f"{self._file.name} has no column `{self._columns.split}`, yet `{first}` is in several splits"
+                raise AdapterFault("predictions-ambiguous", found)
+            if more:
+                found = f"ids of {self._file.name} are compared without case, and the manifest has both"
+                raise AdapterFault("predictions-ambiguous", f"{found} `{first}` and `{more[0]}`")
 
     def _read(self, table: Manifest) -> dict[tuple[str | None, str], Answer]:
         if not table.rows:
             return {}
         self._check_columns(table)
-        ids = table.column(self._columns.id)
-        splits = [None] * len(ids) if self._by_id else table.column(self._columns.split)
-        keys = list(zip(splits, [name or "" for name in ids], strict=True))
+        self._ids = [name or "" for name in table.column(self._columns.id)]
+        splits = [None] * len(self._ids) if self._by_id else table.column(self._columns.split)
+        keys = [self._key(split, name) for split, name in zip(splits, self._ids, strict=True)]
         if len(set(keys)) < len(keys):
             ((split, name), _), *_ = Counter(keys).most_common(1)
+            lines = [str(table.line(row)) for row, key in enumerate(keys) if key == (split, name)]
             raise AdapterFault(
                 "predictions-repeated",
-                f"{self._file.name} has two rows for {name if split is None else f'{split}/{name}'}",
+                f"{self._file.name} has {len(lines)} rows for {name if split is None else f'{split}/{name}'}, "
+                f"on lines {lines[0]} and {lines[1]}",
             )
         return dict(zip(keys, self._reads(table), strict=True))
 
@@ -135,8 +191,11 @@ class Predictions:
             *self._columns.scores.values(),
         ]
         missing = [name for name in wanted if not table.has(name)]
-        if not missing and not any(map(table.has, [*answers, self._columns.text])):
+        if not missing and not any(map(table.has, [*answers, self._columns.text, self._columns.value])):
             missing = [self._columns.label]
+        if "text" not in named and table.has(self._columns.text) and table.has(RECOGNISED):
+            found = f"{self._file.name} has the columns `{self._columns.text}` and `{RECOGNISED}`, a reference and an"
+            raise AdapterFault("predictions-two-texts", f"{found} answer: say `columns: {{text: {RECOGNISED}}}`")
         if missing:
             raise AdapterFault(
                 "predictions-unusable",
@@ -144,8 +203,12 @@ class Predictions:
             )
 
     def _reads(self, table: Manifest) -> list[Answer]:
+        if self._rated(table):
+            return self._ratings(table)
         if self._transcribed(table):
-            return [_transcript(text) for text in table.column(self._columns.text)]
+            texts = table.column(self._columns.text, keep_na=True)
+            self._refuse_alternatives(table, texts)
+            return [_transcript(text) for text in texts]
         labels = table.column(self._columns.label) if table.has(self._columns.label) else [None] * len(table.rows)
         axes = [table.column(name) for axis in AXES if table.has(name := getattr(self._columns, axis))]
         scores = {label: table.column(name) for label, name in self._columns.scores.items()}
@@ -156,14 +219,46 @@ class Predictions:
             for row, label in enumerate(labels)
         ]
 
+    def _refuse_alternatives(self, table: Manifest, texts: Sequence[str | None]) -> None:
+        for row, text in enumerate(texts if self._style in NIST else ()):
+            if found := ALTERNATIVES.search(text or ""):
+                place = f"{self._file.name}:{table.line(row)}"
+                what = f"the answer offers alternatives, `{found[0]}`: write the words of the one best answer"
+                raise AdapterFault("predictions-alternatives", f"{place}: {what}")
+
     def _transcribed(self, table: Manifest) -> bool:
         columns = self._columns
-        others = (columns.label, *(getattr(columns, axis) for axis in AXES), *columns.scores.values())
-        return table.has(columns.text) and ("text" in columns.model_fields_set or not any(map(table.has, others)))
+        return table.has(columns.text) and ("text" in columns.model_fields_set or not self._has_emotions(table))
+
+    def _rated(self, table: Manifest) -> bool:
+        columns = self._columns
+        alone = not self._has_emotions(table) and not table.has(columns.text)
+        return table.has(columns.value) and ("value" in columns.model_fields_set or alone)
+
+    def _has_emotions(self, table: Manifest) -> bool:
+        columns = self._columns
+        axes = (getattr(columns, axis) for axis in AXES)
+        return any(map(table.has, (columns.label, *axes, *columns.scores.values())))
+
+    def _ratings(self, table: Manifest) -> list[Answer]:
+        scores = {name: table.column(column) for name, column in self._columns.scores.items()}
+        return [
+            _rating(value, {name: cells[row] for name, cells in scores.items()})
+            for row, value in enumerate(table.column(self._columns.value))
+        ]
 
 
 def _transcript(text: str | None) -> Transcript | AnswerFault:
     return AnswerFault("no-answer", "the row has no text") if text is None else Transcript(text)
+
+
+def _rating(value: str | None, scores: Mapping[str, str | None]) -> Rating | AnswerFault:
+    if not value:
+        return AnswerFault("no-answer", "the row has no value")
+    try:
+        return Rating(_number(value), {name: _number(cell) for name, cell in scores.items() if cell} or None)
+    except ValueError as error:
+        return AnswerFault("invalid-answer", f"{error} is not a number")
 
 
 def _read(label: str | None, axes: Sequence[str | None], scores: Mapping[str, str | None]) -> EmotionRead | AnswerFault:

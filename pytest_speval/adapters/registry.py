@@ -12,9 +12,16 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from pytest_speval.adapters.class_onnx import ClassOnnx, ClassOnnxKeys
 from pytest_speval.adapters.command import Command, CommandKeys
+from pytest_speval.adapters.ctc_onnx import CtcOnnx, CtcOnnxKeys
+from pytest_speval.adapters.dnsmos import Dnsmos, DnsmosKeys
 from pytest_speval.adapters.manifest_outcomes import ManifestOutcomes
+from pytest_speval.adapters.moonshine import Moonshine, MoonshineKeys
+from pytest_speval.adapters.pocketsphinx import Pocketsphinx, PocketsphinxKeys
 from pytest_speval.adapters.predictions import PredictionKeys, Predictions
+from pytest_speval.adapters.utmos22 import Utmos22, Utmos22Keys
+from pytest_speval.adapters.utmosv2 import Utmosv2, Utmosv2Keys
 from pytest_speval.adapters.vad_onnx import VadOnnx, VadOnnxKeys
+from pytest_speval.adapters.wav2vec2_ctc import Wav2vec2Ctc, Wav2vec2CtcKeys
 from pytest_speval.errors import UsageFault
 from pytest_speval.suite.vocabulary import AdapterWord
 
@@ -30,6 +37,13 @@ _OURS: Mapping[str, tuple[Factory, type[BaseModel]]] = {
     "vad-onnx": (VadOnnx, VadOnnxKeys),
     "class-onnx": (ClassOnnx, ClassOnnxKeys),
     "command": (Command, CommandKeys),
+    "ctc-onnx": (CtcOnnx, CtcOnnxKeys),
+    "moonshine": (Moonshine, MoonshineKeys),
+    "pocketsphinx": (Pocketsphinx, PocketsphinxKeys),
+    "wav2vec2-ctc": (Wav2vec2Ctc, Wav2vec2CtcKeys),
+    "dnsmos": (Dnsmos, DnsmosKeys),
+    "utmos22": (Utmos22, Utmos22Keys),
+    "utmosv2": (Utmosv2, Utmosv2Keys),
 }
 _UNNAMED: Mapping[str, Factory] = {"manifest": ManifestOutcomes}
 """What answers where a suite names no adapter."""

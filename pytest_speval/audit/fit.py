@@ -211,4 +211,6 @@ def _alike(one: Any, other: Any) -> bool:
 
 def _numbers(read: Any) -> dict[str, float]:
     numbers = {f"score {name}": float(score) for name, score in (getattr(read, "scores", None) or {}).items()}
+    if (value := getattr(read, "value", None)) is not None:
+        numbers["value"] = float(value)
     return numbers | {f"axis {place}": float(value) for place, value in enumerate(getattr(read, "vad", None) or ())}

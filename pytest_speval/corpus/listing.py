@@ -13,6 +13,8 @@ from pytest_speval.errors import FaultyFile
 
 NUMBERS = frozenset({"seconds", *AXES})
 """Roles whose cells are numbers."""
+RATING = "rating"
+"""The role of human ratings: numbers too, and looked at only where a task holds answers against them."""
 COHORT = "cohort."
 """How the role of a cohort's column begins; its cells may be lists."""
 FIELD = re.compile(r"\{([^{}]+)\}")
@@ -48,7 +50,8 @@ class Listing:
 
 def numeric_columns(listing: Listing) -> frozenset[str]:
     """The manifest's columns whose cells are numbers."""
-    return frozenset(column for role, columns in listing.roles.items() if role in NUMBERS for column in columns)
+    numbers = NUMBERS | {RATING}
+    return frozenset(column for role, columns in listing.roles.items() if role in numbers for column in columns)
 
 
 def text_columns(listing: Listing) -> frozenset[str]:

@@ -1,7 +1,8 @@
-"""A manifest as columns of strings: CSV, TSV, JSON Lines or Parquet, read once and never guessed at.
+"""A manifest as columns of strings: a table, records or transcripts, read once and never guessed at.
 
 Every cell is a string or missing. A cell of CSV or TSV is missing when it is one of the suite's `na` words; what JSON
-Lines and Parquet may hold is said in `records`.
+Lines and Parquet may hold is said in `records`. Files of transcripts have columns of their own: see `kaldi`, `trn`,
+`stm` and `ctm`.
 """
 
 from __future__ import annotations
@@ -10,20 +11,20 @@ import codecs
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pytest_speval.corpus import records
+from pytest_speval.corpus import records, styles
 from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.corpus.records import Cell
 from pytest_speval.errors import Fault, FaultyFile
 
 CODES = {
-    "manifest-unreadable": "The manifest cannot be read, or its ending is none of .csv .tsv .jsonl .parquet.",
+    "manifest-unreadable": "The manifest cannot be read, or neither its ending nor `format.style` says how.",
     "manifest-encoding": "The manifest's bytes are not text in the declared encoding.",
     "manifest-changed": "The manifest's SHA-256 is not the one the suite pins.",
     "manifest-syntax": "A row breaks the manifest's format: quotes, number of cells, JSON.",
@@ -31,6 +32,7 @@ CODES = {
     "column-repeated": "Two columns of the manifest have one name.",
     "column-missing": "The suite names a column that the manifest does not have.",
     **records.CODES,
+    **styles.CODES,
 }
 C1_CONTROLS = frozenset(map(chr, range(0x80, 0xA0)))
 _MARKS = ((codecs.BOM_UTF32_LE, "UTF-32"), (codecs.BOM_UTF32_BE, "UTF-32"), (codecs.BOM_UTF16_LE, "UTF-16"),
@@ -39,8 +41,9 @@ _MARKS = ((codecs.BOM_UTF32_LE, "UTF-32"), (codecs.BOM_UTF32_BE, "UTF-32"), (cod
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How a manifest is written; a None delimiter follows the file's ending."""
+    """How a manifest is written; a None `style` or delimiter follows the file's ending."""
 
+    style: str | None = None
     delimiter: str | None = None
     quoting: str = "csv"
     encoding: str = "utf-8"
@@ -110,17 +113,11 @@ def read_manifest(
     Whatever else these files hold is kept as its JSON text. `empty` allows a file without rows. Raises `FaultyFile`
     with every fault found.
     """
-    readers: dict[str, Callable[..., Manifest]] = {
-        ".csv": _delimited,
-        ".tsv": _delimited,
-        ".jsonl": _json_lines,
-        ".parquet": _parquet,
-    }
-    reader = readers.get(path.suffix)
-    if reader is None:
-        raise FaultyFile(
-            [Fault(shown_as, 0, 0, "manifest-unreadable", f"the ending must be one of {' '.join(readers)}")]
-        )
+    style = style_of(path, form)
+    if style is None:
+        endings = " ".join(f".{name}" for name in _READERS if name not in styles.UNTOLD)
+        message = f"the ending must be one of {endings}; where it is another, say `format: {{style: …}}`"
+        raise FaultyFile([Fault(shown_as, 0, 0, "manifest-unreadable", message)])
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -128,10 +125,17 @@ def read_manifest(
     digest = hashlib.sha256(data).hexdigest()
     if sha256 is not None and digest != sha256:
         raise FaultyFile([Fault(shown_as, 0, 0, "manifest-changed", f"SHA-256 is {digest}, the suite pins {sha256}")])
-    form = replace(form, delimiter=form.delimiter or ("\t" if path.suffix == ".tsv" else ","))
-    manifest = reader(data, digest, shown_as, form, records.Wanted(frozenset(numeric), texts, frozenset(lists), blank))
+    form = replace(form, style=style, delimiter=form.delimiter or ("\t" if style == "tsv" else ","))
+    wanted = records.Wanted(frozenset(numeric), texts, frozenset(lists), blank)
+    manifest = _READERS[style](data, digest, shown_as, form, wanted)
     _check_columns(manifest, empty)
     return manifest
+
+
+def style_of(path: Path, form: Format) -> str | None:
+    """How a file is written: what was said, else what its ending says; None where that is nothing known."""
+    ending = path.suffix.removeprefix(".")
+    return form.style or (ending if ending in _READERS and ending not in styles.UNTOLD else None)
 
 
 def _check_columns(manifest: Manifest, empty: bool) -> None:
@@ -144,7 +148,8 @@ def _check_columns(manifest: Manifest, empty: bool) -> None:
         raise FaultyFile([manifest.fault(None, "no-rows", "manifest has 0 rows")])
 
 
-def _text(data: bytes, shown_as: str, encoding: str) -> str:
+def decoded(data: bytes, shown_as: str, encoding: str) -> str:
+    """The text of a file without a byte order mark; raises `FaultyFile` for what is none in this encoding."""
     for mark, name in _MARKS:
         if data.startswith(mark):
             message = f"the file starts with a {name} byte order mark; save it as UTF-8 or declare `format.encoding`"
@@ -173,7 +178,7 @@ def _text(data: bytes, shown_as: str, encoding: str) -> str:
 
 
 def _delimited(data: bytes, digest: str, shown_as: str, form: Format, _wanted: records.Wanted) -> Manifest:
-    text = _text(data, shown_as, form.encoding)
+    text = decoded(data, shown_as, form.encoding)
     delimiter = form.delimiter or ","
     if delimiter in '"\r\n':
         message = f"{delimiter!r} cannot be the delimiter: it already has a meaning in a table"
@@ -251,7 +256,7 @@ def _control_notices(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _json_lines(data: bytes, digest: str, shown_as: str, form: Format, wanted: records.Wanted) -> Manifest:
-    text = _text(data, shown_as, form.encoding)
+    text = decoded(data, shown_as, form.encoding)
     read = records.json_lines(text, shown_as, wanted)
     return Manifest(shown_as, digest, read.names, read.rows, frozenset(), 1, read.lines, _control_notices(text))
 
@@ -259,3 +264,18 @@ def _json_lines(data: bytes, digest: str, shown_as: str, form: Format, wanted: r
 def _parquet(data: bytes, digest: str, shown_as: str, _form: Format, wanted: records.Wanted) -> Manifest:
     read = records.parquet(data, shown_as, wanted)
     return Manifest(shown_as, digest, read.names, read.rows, frozenset(), 1, read.lines)
+
+
+def _transcripts(data: bytes, digest: str, shown_as: str, form: Format, _wanted: records.Wanted) -> Manifest:
+    text = decoded(data, shown_as, form.encoding)
+    read = styles.TRANSCRIPTS[form.style or ""](text, shown_as)
+    return Manifest(shown_as, digest, read.names, read.rows, frozenset(), 1, read.lines, _control_notices(text))
+
+
+_READERS: Mapping[str, Callable[[bytes, str, str, Format, records.Wanted], Manifest]] = {
+    "csv": _delimited,
+    "tsv": _delimited,
+    "jsonl": _json_lines,
+    "parquet": _parquet,
+    **dict.fromkeys(styles.TRANSCRIPTS, _transcripts),
+}

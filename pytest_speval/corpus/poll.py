@@ -53,6 +53,7 @@ def pollster(keys: Votes, path: Path) -> Pollster:
 def form_of(keys: FormatKeys) -> Format:
     """How a file is written, as its reader wants it."""
     return Format(
+        style=keys.style,
         delimiter=keys.delimiter,
         quoting=keys.quoting,
         encoding=keys.encoding,

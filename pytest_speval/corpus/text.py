@@ -54,9 +54,14 @@ class TextRules:
         return f"{AGREEMENT}{name}" if self.reference == "model" else name
 
 
+registered: dict[str, Normalizer] = {}
+"""Normalisers that users offer in this session, by name; see `own_normalizers`."""
+
+
 def text_rules(keys: Text) -> TextRules:
     """The rules of a section `text`; raises `MissingExtra` for a normaliser that is not installed."""
-    return TextRules(NORMALIZERS[keys.normalizer](), keys.case, keys.reference)
+    own = registered.get(keys.normalizer)
+    return TextRules(own or NORMALIZERS[keys.normalizer](), keys.case, keys.reference)
 
 
 def text_record(keys: Text) -> dict[str, Any]:
@@ -68,6 +73,10 @@ def text_record(keys: Text) -> dict[str, Any]:
 def recorded_rules(record: Mapping[str, Any]) -> TextRules:
     """The rules that stand in a plan; raises `ValueError` where its normaliser is not the one that is here."""
     said = {name: record[name] for name in Text.model_fields}
+    name = said["normalizer"]
+    if name not in NORMALIZERS and name not in registered:
+        found = f"the plan counts words by the normalizer {name} {record['version']}, which nothing here offers"
+        raise ValueError(f"{found}: offer it through the hook pytest_speval_normalizers")
     rules = text_rules(Text.model_validate(said))
     if rules.normalizer.sha256 != record["sha256"]:
         found = f"the plan counts words by {record['normalizer']} {record['version']}"

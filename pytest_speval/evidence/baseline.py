@@ -7,7 +7,7 @@ judges it anew, and comes to the run's own estimates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,8 @@ class Baseline:
 
     @classmethod
     def of(cls, run: StoredRun) -> Baseline:
-        """The baseline that a stored run makes."""
-        return cls(run.plan, run.audits, tuple(run.endings()))
+        """The baseline that a stored run makes; it keeps no arrays."""
+        return cls(run.plan, run.audits, tuple(map(_without_arrays, run.endings())))
 
     @classmethod
     def read(cls, data: bytes, name: str) -> Baseline:
@@ -87,6 +87,10 @@ class Baseline:
     def as_bytes(self) -> bytes:
         """Canonical JSON and a line end; `baselineSha256` is the SHA-256 of the canonical JSON of all else."""
         return canonical(self._content | {"baselineSha256": self.sha256}) + b"\n"
+
+
+def _without_arrays(ending: Ending) -> Ending:
+    return ending if ending.arrays is None else replace(ending, arrays=None)
 
 
 def _ended(ending: Ending) -> dict[str, Any]:

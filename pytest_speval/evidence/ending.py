@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from pytest_speval.errors import EvidenceFault
+from pytest_speval.evidence.arrays import ArrayRecord, records_of
 from pytest_speval.evidence.plan import Question
 
 CODES = {
     "journal-foreign": "A journal speaks of a clip that the plan does not hold, or twice of one.",
     "never-came-back": "A call was entered and never came back.",
+    "never-saved": "An answer came back, and its arrays were not noted as kept.",
     "not-asked": "A planned clip was not asked in this run.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Where one planned clip's call ended; times are microseconds of our clock around the method."""
+    """Where one planned clip's call ended; times are microseconds of our clock around the method.
+
+    `arrays` are the kept arrays of an answer by name, None where it brought none.
+    """
 
     state: Literal["returned", "failed", "unknown", "unattempted"]
     answer: Mapping[str, Any] | None = None
@@ -27,14 +33,14 @@ class Ending:
     microseconds: int | None = None
     reported_ms: float | None = None
     attempts: int = 1
+    arrays: Mapping[str, ArrayRecord] | None = None
 
 
 UNKNOWN = Ending("unknown", code="never-came-back", message="the call was entered and never came back")
 RESERVED = Ending("unknown", code="never-came-back", message="the call was paid for and never came back")
+UNSAVED = Ending("unknown", code="never-saved", message="the answer came back and its arrays were not kept")
 UNATTEMPTED = Ending("unattempted", code="not-asked", message="never asked in this run", attempts=0)
 
-SILENT = frozenset({"opened", "saved"})
-"""Events that say nothing of where a clip ended."""
 BEGINNINGS = {"reserved": RESERVED, "entered": UNKNOWN}
 
 
@@ -53,14 +59,15 @@ def endings_of(question: Question, lines: Iterable[Mapping[str, Any]]) -> list[E
 
     A clip that no line names is `unattempted`. A call that never came back may be followed by another attempt, which
     then counts; anything else that is told twice is a fault. Recorded answers are looked up, not asked for: they end
-    without having been entered.
+    without having been entered. An answer that brought arrays counts once a line says that they were kept.
     """
     places, later = question.places, dict[tuple[int, int], Ending]()
+    unsaved = dict[tuple[int, int], Mapping[str, Any]]()
     first: list[Ending] = [UNATTEMPTED] * len(places)
     expected = UNATTEMPTED if question.adapter.get("recorded") else UNKNOWN
     for line in lines:
         event = line["event"]
-        if event in SILENT:
+        if event == "opened":
             continue
         place, attempt = places.get((line["split"], line["id"])), line.get("attempt", 1)
         if place is None:
@@ -68,8 +75,13 @@ def endings_of(question: Question, lines: Iterable[Mapping[str, Any]]) -> list[E
         known = first[place] if attempt == 1 else later.get((place, attempt), UNATTEMPTED)
         ending = BEGINNINGS.get(event)
         fits = known is expected or known is RESERVED if ending is None else known is UNATTEMPTED
+        if event == "saved":
+            ending = _saved(unsaved.pop((place, attempt), {}), line)
+            fits = ending is not None
         if not fits and (event != "entered" or known is not RESERVED):
             raise EvidenceFault("journal-foreign", f"{event} {line['split']}/{line['id']} is out of place")
+        if event == "returned" and "arrays" in line:
+            ending, unsaved[place, attempt] = UNSAVED, line
         ending = ending or _ending(event, line)
         if attempt == 1:
             first[place] = ending
@@ -98,6 +110,21 @@ def _settled(question: Question, endings: list[Ending]) -> list[Ending]:
                 raise EvidenceFault("journal-foreign", f"{split}/{name} was asked, though a rule had settled it")
             endings[number] = ending
     return endings
+
+
+def _saved(returned: Mapping[str, Any], line: Mapping[str, Any]) -> Ending | None:
+    """The answer whose arrays a line says are kept, None where these are not the ones it brought."""
+    if not returned:
+        return None
+    arrays = records_of(line)
+    return replace(_ending("returned", returned), arrays=arrays) if list(arrays) == returned["arrays"] else None
+
+
+def check_arrays(folder: Path, endings: Iterable[Ending]) -> None:
+    """Hold every kept array against its record; raises `EvidenceFault` for the first that is not what was written."""
+    for ending in endings:
+        for record in (ending.arrays or {}).values():
+            record.check(folder)
 
 
 def _ending(event: str, line: Mapping[str, Any]) -> Ending:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pytest_speval.errors import EvidenceFault
+from pytest_speval.evidence.arrays import FOLDER
 from pytest_speval.evidence.canonical import canonical
 from pytest_speval.evidence.journal import read_journal
 
@@ -52,9 +53,25 @@ class RunFolder:
         return self.journals / next(name for name in names if name not in taken)
 
     def copy_journals(self, source: RunFolder, prefix: str) -> None:
-        """Take over the journals of another folder, byte by byte; torn ends come along."""
+        """Take over the journals of another folder and their arrays, byte by byte; torn ends come along."""
         for path in source.journal_files():
             write_whole(self.journals / f"{prefix}{path.name}", path.read_bytes())
+            _copy_arrays(source.path / FOLDER / path.stem, self.path / FOLDER / f"{prefix}{path.stem}")
+
+    def sweep_arrays(self, named: Collection[str]) -> None:
+        """Take away files of arrays that are not named: calls that never came back left them, and are made again.
+
+        Raises `EvidenceFault` `folder-unwritable`. No link is followed.
+        """
+        below = (Path(where) for where, _, _ in os.walk(self.path))
+        folders = [path for path in below if path.relative_to(self.path).parts[:1] == (FOLDER,)]
+        try:
+            for path in (path for folder in folders for path in folder.iterdir()):
+                if path.relative_to(self.path).as_posix() not in named and (path.is_symlink() or not path.is_dir()):
+                    path.unlink()
+        except OSError as error:
+            message = f"cannot take away what a killed process left below {self.path}: {error.strerror}"
+            raise EvidenceFault("folder-unwritable", message) from error
 
     def journal_files(self) -> list[Path]:
         """The journals, by name; raises `EvidenceFault` where the folder is gone."""
@@ -76,6 +93,19 @@ class RunFolder:
     def write_pieces(self, name: str, pieces: Iterable[bytes]) -> None:
         """Write a file piece by piece, whole or not at all; the pieces are not held at once."""
         write_pieces(self.path / name, pieces)
+
+
+def _copy_arrays(source: Path, target: Path) -> None:
+    """Copy the arrays of one journal; what is not there, or is no plain file, shows when endings are read."""
+    if not source.is_dir():
+        return
+    try:
+        target.mkdir(parents=True)
+        for path in sorted(source.iterdir()):
+            if path.is_file() and not path.is_symlink():
+                write_whole(target / path.name, path.read_bytes())
+    except OSError as error:
+        raise EvidenceFault("folder-unwritable", f"cannot copy {source} to {target}: {error.strerror}") from error
 
 
 def write_whole(path: Path, data: bytes) -> None:

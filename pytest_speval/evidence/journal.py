@@ -1,8 +1,9 @@
 """The journal: one line of canonical JSON per event, chained, written by one process per file.
 
 `opened` says what answers; `reserved` stands before a call that costs, `entered` before any call, `returned` or
-`failed` after it. A call that entered and never came back is `unknown`. Each line holds the SHA-256 of the line before,
-so that none can be lost or altered unseen.
+`failed` after it. A call that entered and never came back is `unknown`, and so is one whose answer brought arrays and
+no line `saved` says that they were kept. Each line holds the SHA-256 of the line before, so that none can be lost or
+altered unseen.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import fcntl
 import hashlib
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ KEYS = {
     "entered": {"id", "prev", "split"},
     "returned": {"answer", "id", "microseconds", "prev", "split"},
     "failed": {"code", "id", "message", "prev", "split"},
+    "saved": {"arrays", "id", "prev", "split"},
 }
 """The keys that a line of each event has at least."""
 START = "0" * 64
@@ -70,13 +72,27 @@ class Journal:
         self._add(_clip("entered", split, id, attempt))
         self._flush()
 
-    def returned(self, split: str, id: str, ending: Ending, response: Mapping[str, Any] | None = None) -> None:  # noqa: A002
-        """Note an answer and the response it came in; it is on file at the next `entered`, `flush` or `close`."""
+    def returned(
+        self,
+        split: str,
+        id: str,  # noqa: A002
+        ending: Ending,
+        response: Mapping[str, Any] | None = None,
+        arrays: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """Note an answer and the response it came in; it is on file at the next `entered`, `flush` or `close`.
+
+        `arrays` are the records of the arrays it brought, which are on the disk; they follow in a line of their own.
+        """
         line = _clip("returned", split, id, ending.attempts)
         line |= {"answer": ending.answer, "microseconds": ending.microseconds}
         if ending.reported_ms is not None:
             line["reported_ms"] = ending.reported_ms
+        if arrays:
+            line["arrays"] = [record["name"] for record in arrays]
         self._add(line if response is None else line | {"response": response})
+        if arrays:
+            self._add(_clip("saved", split, id, ending.attempts) | {"arrays": list(arrays)})
 
     def failed(self, split: str, id: str, ending: Ending, response: Mapping[str, Any] | None = None) -> None:  # noqa: A002
         """Note a call that gave no usable answer."""
@@ -153,6 +169,7 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     A torn last line, the mark of a killed process, ends it; damage elsewhere raises `EvidenceFault` with its number.
     A change that leaves a line's value as it is, such as a blank, breaks the chain too, or in the last line the
     canonical form. What else the last whole line says is vouched for by no other line; the receipt holds its digest.
+    A line `saved` is given with the name of its `journal`, which that of its files' folder is.
     """
     head, number, line, last = START, 0, None, b""
     with path.open("rb") as file:
@@ -164,7 +181,7 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
                 where = str(number) if line is None or number == 1 else _altered(text, next(file, b""), number)
                 raise EvidenceFault("journal-damaged", f"{path.name}, line {where}: not what was written")
             head = hashlib.sha256(text[:-1]).hexdigest()
-            yield line
+            yield line if line["event"] != "saved" else line | {"journal": path.stem}
     if line is not None and canonical(line) + b"\n" != last:
         raise EvidenceFault("journal-damaged", f"{path.name}, line {number}: not what was written")
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from pytest_speval.audit.fit import sha256_of
 from pytest_speval.errors import EvidenceFault, UsageFault
+from pytest_speval.evidence.arrays import FOLDER
 from pytest_speval.evidence.canonical import digest, value_of
 from pytest_speval.evidence.envelope import Envelope, open_envelope, public_key_of, seal, statement
 from pytest_speval.evidence.folder import RunFolder, write_whole
@@ -178,7 +179,7 @@ def withdraw_receipt(folder: RunFolder) -> None:
 
 
 def check_evidence(folder: RunFolder) -> None:
-    """Hold plan, audits and journals against the receipt, where there is one; raises `EvidenceFault` `receipt-unfit`.
+    """Hold plan, audits, journals and arrays against the receipt, if any; raises `EvidenceFault` `receipt-unfit`.
 
     Nothing else vouches for the last line of a journal. A run that was killed has no receipt.
     """
@@ -187,10 +188,15 @@ def check_evidence(folder: RunFolder) -> None:
         return
     receipt, _ = Receipt.read(path.read_bytes())
     here = dict(plain_files(folder.path))
-    told = {name for name in receipt.files if is_journal(name) or name in EVIDENCE}
-    for name in sorted(told | {name for name in here if is_journal(name)}):
+    told = {name for name in receipt.files if _is_told(name) or name in EVIDENCE}
+    for name in sorted(told | {name for name in here if _is_told(name)}):
         if name not in here or name not in receipt.files or sha256_of(here[name]) != receipt.files[name]:
             raise EvidenceFault("receipt-unfit", f"{folder.name}/{name} is not what the run's receipt was written for")
+
+
+def _is_told(name: str) -> bool:
+    """Say whether a file holds what a model answered."""
+    return is_journal(name) or name.startswith(f"{FOLDER}/")
 
 
 def _hex(text: Any) -> str:

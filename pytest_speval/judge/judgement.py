@@ -10,6 +10,7 @@ from dataclasses import replace
 from pytest_speval.audit.finding import Audit
 from pytest_speval.evidence.baseline import Baseline
 from pytest_speval.evidence.ending import Ending
+from pytest_speval.evidence.partner import Partner
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.evidence.shard import Shard, dealt
 from pytest_speval.gates import Standing
@@ -21,6 +22,7 @@ from pytest_speval.judge.group import SmallGroups
 from pytest_speval.judge.result import Result, no_verdict
 from pytest_speval.judge.rows import Rows
 from pytest_speval.judge.sample import Sample
+from pytest_speval.judge.together import unfinished, withhold
 from pytest_speval.judge.verdicts import Groups, judge_gates
 from pytest_speval.scoring.counts import Counts
 from pytest_speval.suite.vocabulary import MetricWord
@@ -38,10 +40,13 @@ def judge(
     *,
     partial: bool = False,
     baselines: Mapping[str, Baseline] | None = None,
+    partners: Sequence[Partner] = (),
+    checks: Mapping[str, str | None] | None = None,
 ) -> Result:
     """Judge the endings of a question's planned clips; a partial result and a shard have no verdicts.
 
-    `baselines` has those that the gates name, by digest.
+    `baselines` has those that the gates name, by digest; `partners` say how far the suites came that this one gives
+    its overall estimates together with. `checks` are those made from kept arrays.
     """
     question = plan.question
     reading = task.read(question, bench.scoring, endings)
@@ -50,8 +55,11 @@ def judge(
     # A task that withholds knows no worst answer, whatever the suite says.
     missing = "withhold" if task.word.missing == "withhold" else bench.scoring.missing
     estimates = estimate_all(question, missing, sample, reading, counts, endings)
-    checks = reading.recount() if isinstance(reading, Recounted) else {}
-    refused = _refused(_asked(plan, counts, reading), audits, bench.max_failed) or _differing(checks)
+    waiting = unfinished(counts, partners)
+    if waiting is not None:
+        estimates = withhold(estimates, reading.estimates(reading.total()).keys(), waiting)
+    checks = {**(checks or {}), **(reading.recount() if isinstance(reading, Recounted) else {})}
+    refused = _refused(_asked(plan, counts, reading), audits, bench.max_failed) or _differing(checks) or waiting
     standing = Standing(refused, reading.ceiling, functools.partial(flips, reading, estimates), bench.on)
     gates = () if partial or plan.shard is not None else bench.gates
     groups = _groups(plan, replace(bench, gates=gates), missing, sample, reading)

@@ -16,6 +16,7 @@ from pytest_speval.audit.finding import Audit
 from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.evidence.baseline import Baseline
 from pytest_speval.evidence.ending import UNATTEMPTED, UNKNOWN, Ending
+from pytest_speval.evidence.partner import Partner
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.judge.bench import Bench
 from pytest_speval.judge.grouping import Grouping, cohort_cells
@@ -89,6 +90,7 @@ def prove(
     audits: Sequence[Audit],
     *,
     baselines: Mapping[str, Baseline] | None = None,
+    partners: Sequence[Partner] = (),
     seed: int = SEED,
 ) -> tuple[Result, Proof]:
     """Judge the evidence as it is and under every mutation; returns the first result, and what the gates catch.
@@ -97,7 +99,7 @@ def prove(
     """
 
     def judged(changed: Endings, bench: Bench) -> Result:
-        return judge(plan, task, bench, changed, audits, baselines=baselines)
+        return judge(plan, task, bench, changed, audits, baselines=baselines, partners=partners)
 
     stored = judged(endings, bench)
     if stored.refused is not None or not stored.verdicts:

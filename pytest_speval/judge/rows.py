@@ -10,7 +10,7 @@ from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Question
 from pytest_speval.judge.grouping import CONDITION, cohort_cells
-from pytest_speval.tasks.base import Aligned, Reading
+from pytest_speval.tasks.base import Aligned, Reading, Watched
 
 UNITS = ("speaker", "session", "family")
 
@@ -19,8 +19,8 @@ UNITS = ("speaker", "session", "family")
 class ClipRow:
     """One listed clip as `clips.jsonl` shows it; `answer` is what counts, `raw` what the adapter said.
 
-    `more` holds what only some runs have: the operations of an alignment; where there are cohorts, in which groups the
-    clip is and under which conditions.
+    `more` holds what only some runs have: the operations of an alignment; the digests of kept arrays; how much of a
+    clip a scorer selected; where there are cohorts, in which groups the clip is and under which conditions.
     """
 
     split: str
@@ -71,7 +71,16 @@ class Rows:
         units = [unit for unit in UNITS if unit in question.cells]
         ops = [{"ops": said} for said in reading.ops] if isinstance(reading, Aligned) else [{}] * len(self._endings)
         told = iter(
-            zip(reading.statuses, reading.references, reading.answers, reading.correct, ops, self._endings, strict=True)
+            zip(
+                reading.statuses,
+                reading.references,
+                reading.answers,
+                reading.correct,
+                ops,
+                reading.selected if isinstance(reading, Watched) else [None] * len(self._endings),
+                self._endings,
+                strict=True,
+            )
         )
         for place, excluded in enumerate(question.excluded):
             keys = {unit: question.cells[unit][place] for unit in units}
@@ -80,12 +89,15 @@ class Rows:
             if excluded is not None:
                 yield ClipRow(split, name, "excluded", excluded, None, None, None, keys, None, 0, placed)
                 continue
-            status, reference, answer, correct, aligned, ending = next(told)
+            status, reference, answer, correct, aligned, selected, ending = next(told)
             reason = None if ending.code is None else f"{ending.code}: {ending.message}"
             raw, attempts = ending.answer, ending.attempts
-            yield ClipRow(
-                split, name, status, reason, reference, answer, correct, keys, raw, attempts, aligned | placed
-            )
+            more = aligned | placed
+            if selected is not None:
+                more |= {"selected": {"samples": selected[0], "of": selected[1]}}
+            if ending.arrays:
+                more |= {"arrays": {key: kept.sha256 for key, kept in ending.arrays.items()}}
+            yield ClipRow(split, name, status, reason, reference, answer, correct, keys, raw, attempts, more)
 
     def _placed(self, place: int) -> dict[str, Any]:
         """The groups a clip belongs to, its conditions, and whether it is kept out of all groups."""

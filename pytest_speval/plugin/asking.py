@@ -36,6 +36,7 @@ class Asking:
         timeout: float | None = None,
         secrets: Secrets = NO_SECRETS,
         purse: Purse | None = None,
+        room: Mapping[int, int] | None = None,
         ended: Callable[[], Mapping[int, Ending] | None] = lambda: None,
     ) -> None:
         self.question = question
@@ -46,6 +47,7 @@ class Asking:
         self._journal = Journal(journal)
         self._secrets = secrets
         self._purse = purse
+        self._room = room
         self._ended = ended
         self._journal.opened({"adapter": secrets.redact_data(dict(facts))})
         self._inquiry = Inquiry(adapter, task, self._journal, question.batch, timeout, secrets)
@@ -87,10 +89,11 @@ class Asking:
 
     def _asked(self, place: int) -> Asked:
         identity, attempt = self.question.identity(place), self._again.get(place, 1)
+        room = None if self._room is None else self._room.get(place, 0)
         if self._recorded:
-            return Asked(*identity, self._hearing.of(place), attempt)
+            return Asked(*identity, self._hearing.of(place), attempt, room=room)
         payment = None if self._purse is None else self._purse.payment(place, identity, attempt)
-        return Asked(*identity, self._hearing.of(place), attempt, self._hearing.loan_of(place), payment)
+        return Asked(*identity, self._hearing.of(place), attempt, self._hearing.loan_of(place), payment, room)
 
     def _about(self, place: int) -> bool:
         """Say whether this run is about a clip; those that a rule settles belong to every shard."""

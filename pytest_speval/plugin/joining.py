@@ -75,6 +75,7 @@ def join(subject: Subject, staged: Staged, orders: Orders, worker: str, environ:
         timeout=subject.suite.keys.run.timeout,
         secrets=subject.secrets,
         purse=purse_from(orders.purse, subject.suite.keys.run.budget),
+        room=orders.room,
         ended=others.ended,
     )
     asking.remember(known, orders.again)

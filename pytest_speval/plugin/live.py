@@ -10,9 +10,11 @@ from pathlib import Path
 from pytest_speval.adapters.base import tamed
 from pytest_speval.audit.finding import Audit, Finding
 from pytest_speval.audit.fit import files_now
+from pytest_speval.audit.storage import Storage, storage
 from pytest_speval.corpus.staging import Staged, Unstaged
 from pytest_speval.errors import EvidenceFault
-from pytest_speval.evidence.ending import Ending
+from pytest_speval.evidence.arrays import FOLDER
+from pytest_speval.evidence.ending import Ending, check_arrays, endings_of
 from pytest_speval.evidence.folder import RunFolder
 from pytest_speval.evidence.hold import Hold
 from pytest_speval.evidence.journal import set_aside
@@ -110,12 +112,25 @@ class LiveRun(Run):
 
     @cached_property
     def _own_audits(self) -> tuple[Audit, ...]:
-        """What is audited once the plan is known: the lock, and whether the clips that are left may be paid for."""
+        """What is audited once the plan is known: the lock, and whether clips may be paid for and arrays be kept."""
         assert self.prepared is not None
         required = self.subject.suite.keys.run.locked
         lock = self.subject.locking.audit(self.prepared.plan, required=required)
         budget = None if self._bill is None else self._bill.before(self._left(), self._resumed)
-        return tuple(audit.redacted(self.subject.secrets) for audit in (lock, budget) if audit is not None)
+        stored = None if self._storage is None else self._storage.audit
+        return tuple(audit.redacted(self.subject.secrets) for audit in (lock, budget, stored) if audit is not None)
+
+    @cached_property
+    def _storage(self) -> Storage | None:
+        """What the arrays of this run may take, None where nothing limits them or the adapter is not fit to say."""
+        prepared, most = self.prepared, self.subject.suite.keys.run.max_bytes
+        if most is None or prepared is None or any(audit.failed for audit in prepared.audits):
+            return None
+        return storage(prepared.plan.question, prepared.adapter, most)
+
+    @property
+    def _room(self) -> Mapping[int, int] | None:
+        return None if self._storage is None else self._storage.room
 
     @cached_property
     def _bill(self) -> Bill | None:
@@ -210,6 +225,9 @@ class LiveRun(Run):
         withdraw_receipt(folder)
         for journal in folder.journal_files():
             set_aside(journal)
+        if (folder.path / FOLDER).is_dir() and not plan.question.once:
+            endings = endings_of(plan.question, folder.journal_lines())
+            folder.sweep_arrays({record.file for ending in endings for record in (ending.arrays or {}).values()})
         return folder
 
     def orders(self) -> Orders:
@@ -237,13 +255,16 @@ class LiveRun(Run):
             None if plan.shard is None else tuple(sorted(Shard(*plan.shard).places(question))),
             again(question, known),
             purse_record(self._purse()),
+            self._room,
         )
 
     def _known(self) -> dict[int, Ending]:
         """How clips ended before this session, where it goes on with a run."""
         if self._resumed is None or self.folder is None or self.plan is None:
             return {}
-        return known_endings(self.plan.question, self.folder)
+        known = known_endings(self.plan.question, self.folder)
+        check_arrays(self.folder.path, known.values())
+        return known
 
     def ask(self, places: Sequence[int]) -> dict[int, Ending]:
         if self._asking is None:
@@ -265,6 +286,7 @@ class LiveRun(Run):
                 timeout=self.subject.suite.keys.run.timeout,
                 secrets=self.subject.secrets,
                 purse=self._purse(),
+                room=self._room,
             )
             self._asking.remember(known, again(question, known))
         return self._asking.ask(places)

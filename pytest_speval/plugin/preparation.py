@@ -145,4 +145,5 @@ def _question(
         batch=subject.suite.keys.run.batch,
         once=once,
         sections=sections_record(subject.suite, digests),
+        blocks=subject.blocks,
     )

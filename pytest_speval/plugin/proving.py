@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.errors import EvidenceFault, UsageFault
 from pytest_speval.evidence.baseline import kept_baselines
+from pytest_speval.evidence.partner import kept_partners
 from pytest_speval.evidence.receipt import NAME as RECEIPT
 from pytest_speval.evidence.store import StoredRun, by_subject
 from pytest_speval.judge.bench import Bench
@@ -70,7 +71,8 @@ def _proven(folder: Path) -> tuple[StoredRun, Proof]:
     except (KeyError, ValueError) as error:
         raise EvidenceFault("plan-damaged", f"{folder / PLAN} holds no rules: {error}") from error
     baselines = kept_baselines(run.folder, run.plan.rules)
-    stored, proof = prove(run.plan, task, bench, run.endings(), run.audits, baselines=baselines)
+    partners = kept_partners(run.folder, run.plan.rules)
+    stored, proof = prove(run.plan, task, bench, run.endings(), run.audits, baselines=baselines, partners=partners)
     if stored.refused is not None:
         raise UsageFault("prove-refused", f"{folder} gives no verdict itself: {stored.refused}")
     return run, proof

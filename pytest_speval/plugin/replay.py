@@ -197,6 +197,7 @@ def asked_today(subject: Subject, stored: Plan, environ: Mapping[str, str]) -> Q
         batch=subject.suite.keys.run.batch,
         once=subject.once(billable=then.adapter["billable"]),
         sections=_sections_today(subject, stored, environ),
+        blocks=subject.blocks,
     )
 
 

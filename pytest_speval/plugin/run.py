@@ -7,7 +7,7 @@ model, `replay` reads stored evidence. From the run folder on, both are the same
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,12 +20,14 @@ from pytest_speval.audit.finding import Audit
 from pytest_speval.corpus.collector import collector_paused
 from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.baseline import keep_baselines, kept_baselines
-from pytest_speval.evidence.ending import Ending, endings_of
+from pytest_speval.evidence.ending import Ending, check_arrays, endings_of
 from pytest_speval.evidence.folder import RunFolder, write_whole
+from pytest_speval.evidence.partner import Partner, keep_partners
 from pytest_speval.evidence.plan import Plan
 from pytest_speval.evidence.receipt import SigningKey, write_receipt
 from pytest_speval.judge.bench import Bench
 from pytest_speval.judge.judgement import judge
+from pytest_speval.judge.kept_arrays import array_checks
 from pytest_speval.judge.result import Result
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.reports.document import Times, out_document
@@ -40,7 +42,7 @@ class Orders:
     The audit's findings are those of `Question`, by place; digests are those of the audited files. `manifest` is the
     digest of the manifest that the places count in. `asked` are the places of a shard, None for all; `again` those
     whose earlier call never came back and may be made once more. `purse` is a `Purse` as plain data, None where no
-    call is paid.
+    call is paid. `room` is how many bytes each clip's arrays may take, None where nothing limits them.
     """
 
     folder: str
@@ -55,6 +57,7 @@ class Orders:
     asked: tuple[int, ...] | None = None
     again: Mapping[int, int] = field(default_factory=dict)
     purse: Mapping[str, Any] | None = None
+    room: Mapping[int, int] | None = None
 
     def write(self, path: Path) -> None:
         """Leave the orders for workers; they appear whole."""
@@ -67,6 +70,7 @@ class Orders:
         told["excluded"] = {int(place): reason for place, reason in told["excluded"].items()}
         told["condemned"] = {int(place): tuple(finding) for place, finding in told["condemned"].items()}
         told["again"] = {int(place): attempt for place, attempt in told["again"].items()}
+        told["room"] = None if told["room"] is None else {int(place): most for place, most in told["room"].items()}
         told["asked"] = None if told["asked"] is None else tuple(told["asked"])
         return cls(**told)
 
@@ -82,6 +86,7 @@ class Run(ABC):
         self.entry: Entry | None = None
         self.result: Result | None = None
         self.sign: SigningKey | None = None
+        self.partners: Callable[[], Sequence[Partner]] = tuple
         self._clock = 0.0
 
     @property
@@ -166,6 +171,29 @@ class Run(ABC):
             folder = None if self.folder is None else self._shown(self.folder)
             return Entry(name, folder, "invalid", f"integrity: {fault}", None, self.origin)
 
+    def as_partner(self) -> Partner:
+        """How far this run came, for the suites that it belongs together with."""
+        name = self.subject.name
+        try:
+            reason = self.skipped or self.blocked
+            if reason is not None or self.plan is None or self.folder is None:
+                return Partner(name, reason=reason or "not begun")
+            question = self.plan.question
+            endings = endings_of(question, self.folder.journal_lines())
+            rules = Bench.of(self.plan, self.subject.task, self.started.date()).scoring
+            statuses = self.subject.task.read(question, rules, endings).statuses
+        except EvidenceFault as fault:
+            return Partner(name, reason=f"integrity: {fault}")
+        return Partner(name, question.digest, statuses.count("answered"), len(question.planned))
+
+    def _kept_partners(self, folder: RunFolder) -> Sequence[Partner]:
+        """The other suites of `run.together`, written down beside the run."""
+        if self.subject.suite.keys.run.together is None:
+            return ()
+        partners = tuple(self.partners())
+        keep_partners(folder, partners)
+        return partners
+
     def _shown(self, folder: RunFolder) -> str:
         path = folder.path
         return path.relative_to(self.out).as_posix() if path.is_relative_to(self.out) else str(path)
@@ -175,11 +203,23 @@ class Run(ABC):
         assert self.folder is not None
         folder, task = self.folder, self.subject.task
         endings = endings_of(plan.question, folder.journal_lines())
+        check_arrays(folder.path, endings)
         self.conclude()
         folder.write_json("audits.json", [audit.as_dict() for audit in self.audits])
         bench = Bench.of(plan, task, self.started.date())
         baselines = kept_baselines(folder, plan.rules)
-        self.result = judge(plan, task, bench, endings, self.audits, partial=partial, baselines=baselines)
+        partners = self._kept_partners(folder)
+        self.result = judge(
+            plan,
+            task,
+            bench,
+            endings,
+            self.audits,
+            partial=partial,
+            baselines=baselines,
+            partners=partners,
+            checks=array_checks(plan.question, task.word, endings, folder.path),
+        )
         times = Times(self.started, monotonic() - self._clock)
         document = out_document(self.result, times)
         keyid = None if self.sign is None else self.sign.keyid

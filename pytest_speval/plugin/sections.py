@@ -1,4 +1,4 @@
-"""The sections `votes`, `select` and `audit` of a suite as they stand in a question: files by their digests."""
+"""The sections `votes`, `select`, `audit` and `observe` as they stand in a question: files by their digests."""
 
 from __future__ import annotations
 
@@ -58,6 +58,8 @@ def sections_record(suite: Suite, digests: Mapping[str, str | None]) -> dict[str
                 if isinstance(said, Inventory) else {}  # fmt: skip
             audit["against"][name] = {"sha256": digests[f"{AGAINST}{name}"], **layout}
     record = {"audit": audit} if audit else {}
+    if keys.observe is not None:
+        record["observe"] = keys.observe.model_dump(mode="json", exclude_none=True)
     if keys.select is not None:
         record["select"] = keys.select.model_dump(mode="json", exclude_none=True)
     if keys.votes is not None:

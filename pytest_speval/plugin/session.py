@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -122,19 +122,20 @@ class SuiteSession:
 def _words(config: pytest.Config, settings: Settings) -> Words:
     """The session's words; what a hook or a package says of itself is told without secrets."""
     try:
-        return session_words(_offered(config))
+        hook = config.hook
+        offered = _offered(hook.pytest_speval_adapters, "adapter-not-callable")
+        return session_words(offered, _offered(hook.pytest_speval_normalizers, "normalizer-unusable"))
     except UsageFault as fault:
         secrets = Secrets.suspected(settings.suites, settings.environ)
         raise UsageFault(fault.code, secrets.redact_cut(fault.message)) from fault
 
 
-def _offered(config: pytest.Config) -> list[Any]:
+def _offered(hook: Callable[[], list[Any]], code: str) -> list[Any]:
     try:
-        offered: list[Any] = config.hook.pytest_speval_adapters()
+        return hook()
     except Exception as error:
-        found = f"pytest_speval_adapters raised {type(error).__name__}: {error}"
-        raise UsageFault("adapter-not-callable", found) from error
-    return offered
+        name = "pytest_speval_adapters" if code.startswith("adapter") else "pytest_speval_normalizers"
+        raise UsageFault(code, f"{name} raised {type(error).__name__}: {error}") from error
 
 
 def _refuse_each(config: pytest.Config) -> None:

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pytest_speval.adapters.observation import Observed
 from pytest_speval.audit.fit import sha256_of
 from pytest_speval.corpus.text import text_record
 from pytest_speval.errors import SpevalError
 from pytest_speval.evidence.baseline import Baseline
+from pytest_speval.judge.kept_arrays import CROPS, GREEDY
 from pytest_speval.plugin.locking import Locking
+from pytest_speval.scoring.greedy_recount import ARRAYS
 from pytest_speval.suite.gate import GateRule
 from pytest_speval.suite.gate_keys import CHANCE
 from pytest_speval.suite.keys import AxesProjection
@@ -47,7 +50,9 @@ class Subject:
 
     def build(self, environ: Mapping[str, str]) -> Any:
         """A new adapter, with variables filled in; raises SpevalError `unset-variable`."""
-        return self.factory(**{name: self._filled(value, environ) for name, value in self.keys.own.items()})
+        adapter = self.factory(**{name: self._filled(value, environ) for name, value in self.keys.own.items()})
+        rule = self.suite.keys.observe
+        return adapter if rule is None else Observed(adapter, rule)
 
     def _filled(self, value: object, environ: Mapping[str, str]) -> object:
         if isinstance(value, Path):
@@ -86,17 +91,30 @@ class Subject:
         """The audits that apply to this subject; `comparisons` are those that hold its clips against others."""
         run = self.suite.keys.run
         more = {"lock": run.locked or self.locking.exists, "budget": run.budget is not None}
+        more["storage"] = run.max_bytes is not None
         return ("corpus", "adapter", *comparisons, *(name for name, applies in more.items() if applies))
 
     @property
     def recounts(self) -> tuple[str, ...]:
         """The counts of its task that are made a second time, by another way."""
-        return ("wer",) if transcribed(self.task.word) else ()
+        spelt = set(ARRAYS) <= set(getattr(self.factory, "arrays", ()))
+        made = {
+            GREEDY: transcribed(self.task.word) and spelt,
+            CROPS: self.suite.keys.observe is not None,
+            "wer": transcribed(self.task.word),
+        }
+        return tuple(name for name, applies in made.items() if applies)
 
     @property
     def written(self) -> dict[str, str]:
         """The adapter's keys that name files, as they stand in the suite."""
         return {name: str(said) for name, said in self.keys.raw.items() if isinstance(self.keys.own.get(name), Path)}
+
+    @property
+    def blocks(self) -> dict[str, Any] | None:
+        """The blocks that clips are asked in as they stand in the question, None where there are none."""
+        blocks = self.suite.keys.run.blocks
+        return None if blocks is None else blocks.model_dump()
 
     def once(self, *, billable: bool) -> bool:
         """Say whether a clip may be asked only once, for ever."""
@@ -137,6 +155,8 @@ class Subject:
                 "max_failed": keys.run.max_failed,
                 "missing": keys.run.missing or self.task.word.missing,
                 "timeout": keys.run.timeout,
+                **({} if keys.run.together is None else {"together": keys.run.together}),
+                **({} if keys.run.max_bytes is None else {"max_bytes": keys.run.max_bytes}),
             },
             "gates": [_gate_record(rule) for rule in self.gates],
             "overrides": list(self.suite.overrides),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_speval.adapters.registry import gather
+from pytest_speval.corpus.own_normalizers import register
 from pytest_speval.corpus.projections import NAMED
 from pytest_speval.suite.vocabulary import Vocabulary
 from pytest_speval.tasks.registry import TASKS
@@ -20,8 +21,12 @@ class Words:
     vocabulary: Vocabulary
 
 
-def session_words(offered: Iterable[Mapping[str, Callable[..., Any]]] = ()) -> Words:
-    """All tasks, projections and adapters, those offered by hooks included."""
+def session_words(
+    offered: Iterable[Mapping[str, Callable[..., Any]]] = (),
+    normalizers: Iterable[Mapping[str, Callable[[str], str]]] = (),
+) -> Words:
+    """All tasks, projections, adapters and normalisers, those offered by hooks included."""
+    register(normalizers)
     factories, adapters = gather(offered)
     projections = {name: projection.labels for name, projection in NAMED.items()}
     return Words(factories, Vocabulary({name: task.word for name, task in TASKS.items()}, adapters, projections))

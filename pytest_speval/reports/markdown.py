@@ -11,12 +11,16 @@ from pytest_speval.reports.against import against_tables
 from pytest_speval.reports.cohorts import Table, cohort_tables, outcome_table
 from pytest_speval.reports.document import Times, claims, level, notes
 from pytest_speval.reports.labels import label_tables
+from pytest_speval.reports.observation import observation_tables
+from pytest_speval.reports.ratings import rating_tables, uncompared
 from pytest_speval.reports.transcripts import transcript_tables
 from pytest_speval.reports.verdict import how_sure
 from pytest_speval.reports.wording import number, receipt_line, spread, sums
 
 CELL_LIMIT = 200
 WORST_CLIPS = 20
+OWN = ("ccc.", "mae.", "known_only.", "agreement.", "pearson.", "spearman.", "mse.")
+"""How estimates begin that have a dot and are no label's."""
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
 
 
@@ -43,6 +47,8 @@ def markdown_report(result: Result, times: Times, keyid: str | None = None) -> s
         _labels(result),
         _outcomes(result),
         _transcripts(result),
+        _ratings(result),
+        _observation(result),
         _cohorts(result),
         _against(result),
         _clips(result),
@@ -80,7 +86,7 @@ def _gates(result: Result) -> list[str]:
 def _estimates(result: Result) -> list[str]:
     rows, whole = [], result.counts.answered == result.counts.planned
     for name, estimate in result.estimates.items():
-        if not _shown(name, whole):
+        if not _shown(name, whole) or uncompared(result, name):
             continue
         ratio = "" if estimate.denominator is None else f"{_sum(estimate.numerator)} / {_sum(estimate.denominator)}"
         sure = spread(estimate) if estimate.value is not None else f"undefined: {estimate.reason}"
@@ -97,7 +103,7 @@ def _shown(name: str, whole: bool) -> bool:
     """Labels have a table of their own; figures over answered clips say nothing new where all answered."""
     if name.startswith("answered_only."):
         return not whole
-    return "." not in name or name.startswith(("ccc.", "mae.", "known_only.", "agreement.", "latency_ms."))
+    return "." not in name or name.startswith((*OWN, "latency_ms."))
 
 
 def _labels(result: Result) -> list[str]:
@@ -113,6 +119,16 @@ def _outcomes(result: Result) -> list[str]:
 def _transcripts(result: Result) -> list[str]:
     lines = [line for found in transcript_tables(result) for line in _told(found)]
     return ["## Words", "", *lines] if lines else []
+
+
+def _ratings(result: Result) -> list[str]:
+    lines = [line for found in rating_tables(result) for line in _told(found)]
+    return ["## Ratings", "", *lines] if lines else []
+
+
+def _observation(result: Result) -> list[str]:
+    lines = [line for found in observation_tables(result) for line in _told(found)]
+    return ["## Observation", "", *lines] if lines else []
 
 
 def _cohorts(result: Result) -> list[str]:

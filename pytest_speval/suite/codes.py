@@ -39,6 +39,7 @@ CODES = {
     "too-deep": "Tables and lists are nested more than 50 levels deep.",
     "too-many-nodes": "The file holds more than 100,000 values.",
     "unknown-adapter": "No adapter of this name is registered.",
+    "unknown-alias": "A kind of crop and the aliases of observe do not go together.",
     "unknown-cohort": "A gate is on a cohort that score.cohorts of its suite does not name.",
     "unknown-encoding": "corpus.format.encoding is no text encoding.",
     "unknown-gate": "A waiver for a gate that does not exist, or that several suites have.",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_speval.errors import Fault
-from pytest_speval.suite.corpus_keys import AXES
+from pytest_speval.suite.corpus_keys import AXES, ENDINGS, TABLES, TRANSCRIPTS
 from pytest_speval.suite.label_check import duplicates
 from pytest_speval.suite.tree import (
     Entry,
@@ -25,6 +25,7 @@ from pytest_speval.suite.vocabulary import TaskWord
 
 UNITS = ("speaker", "session", "family")
 _LISTS = ("id_from", *UNITS)
+_OF_TABLES = ("delimiter", "quoting", "na", "header", "names")
 _NO_DEFAULT = ("id_from", "audio_from", *AXES)
 
 
@@ -66,7 +67,7 @@ def _columns(root: Node, task: TaskWord | None) -> Iterator[Fault]:
             yield fault_at(columns[f"{role}_from"].key, "contradiction", what, (*keys, f"{role}_from"))
     for role in _LISTS:
         yield from duplicates(find(root, *keys, role), (*keys, role))
-    for role in AXES:
+    for role in (*AXES, "rating"):
         yield from ordered(find(root, *keys, role, "range"), (*keys, role, "range"))
     template = find(root, *keys, "audio_from")
     text = text_of(template)
@@ -100,6 +101,20 @@ def _headless(root: Node) -> bool:
 def _format(root: Node) -> Iterator[Fault]:
     keys: Keys = ("corpus", "format")
     given = entries_of(find(root, *keys))
+    manifest = find(root, "corpus", "manifest")
+    name = text_of(manifest) or ""
+    ending = name.rpartition(".")[2]
+    style = text_of(find(root, *keys, "style")) or (ending if ending in TRANSCRIPTS else None)
+    if manifest is not None and name and style is None and ending not in ENDINGS and not name.endswith("}"):
+        endings = ", ".join(f".{known}" for known in ENDINGS[:-1])
+        what = f"expected a file that ends in {endings} or .{ENDINGS[-1]}, got the text `{name}`"
+        yield fault_at(
+            manifest, "bad-value", f"{what}; where it ends otherwise, say format.style", ("corpus", "manifest")
+        )
+    for key in _OF_TABLES if style is not None and style not in TABLES else ():
+        if key in given:
+            what = f"{key} is for tables, and a file of the style {style} is none"
+            yield fault_at(given[key].key, "contradiction", what, (*keys, key))
     headless = _headless(root)
     if headless and "names" not in given:
         yield fault_at(

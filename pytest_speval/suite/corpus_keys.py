@@ -8,14 +8,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from pytest_speval.suite.base_keys import MANIFEST, ColumnNames, ItemName, Keys, Said, Sha256
+from pytest_speval.suite.base_keys import ColumnNames, ItemName, Keys, Said, Sha256
 
+Style = Literal["csv", "tsv", "jsonl", "parquet", "kaldi", "trn", "sphinx", "stm", "ctm"]
+TABLES = ("csv", "tsv")
+TRANSCRIPTS = ("trn", "stm", "ctm")
+ENDINGS = (*TABLES, "jsonl", "parquet", *TRANSCRIPTS)
+"""Endings that tell how a manifest is written."""
 AXES = ("valence", "arousal", "dominance")
 
 
 class Format(Keys):
-    """How a manifest in CSV or TSV is written. Without `delimiter` the suffix decides: comma or tab."""
+    """How a manifest is written. Without `style` the suffix decides; all keys but `style` and `encoding` are for CSV
+    and TSV, where without `delimiter` the suffix decides: comma or tab.
+    """
 
+    style: Style | None = None
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     quoting: Literal["csv", "none"] = "csv"
     encoding: str = "utf-8"
@@ -35,6 +43,13 @@ class Axis(Keys):
 
     column: str
     range: tuple[float, float]
+
+
+class Scale(Keys):
+    """A column of numbers that keep their scale; within `range`, where one is given."""
+
+    column: str
+    range: tuple[float, float] | None = None
 
 
 class Cohort(Keys):
@@ -78,6 +93,7 @@ class Columns(Keys):
     valence: Axis | None = None
     arousal: Axis | None = None
     dominance: Axis | None = None
+    rating: str | Scale | None = None
     outcome: str | None = None
     attempt: str | None = None
     cohorts: Mapping[ItemName, str | Cohort] = {}
@@ -125,7 +141,7 @@ class Corpus(Keys):
     """
 
     root: Path | None = None
-    manifest: Annotated[str, Field(pattern=MANIFEST)]
+    manifest: Annotated[str, Field(min_length=1)]
     sha256: Sha256 | None = None
     format: Format = Format()
     columns: Columns = Columns()

@@ -41,7 +41,8 @@ class TaskWord:
     """What a task wants from a suite.
 
     `required` holds groups of column roles; of each group one must be given. `labelled` tasks need the section
-    `labels`. `headline` is the first estimate of the task. `sound` says that clips are sound files.
+    `labels`. `headline` is the first estimate of the task. `sound` says that clips are sound files,
+    `observable` that its adapter may be watched.
     """
 
     name: str
@@ -52,6 +53,7 @@ class TaskWord:
     sound: bool = True
     missing: Literal["worst", "withhold"] = "worst"
     forbidden: tuple[str, ...] = ()
+    observable: bool = False
 
     def names(self, labels: Sequence[str]) -> tuple[str, ...]:
         """Every metric name of this task for a suite with these labels, families spelt out."""

@@ -124,6 +124,15 @@ class Aligned(Protocol):
 
 
 @runtime_checkable
+class Watched(Protocol):
+    """A reading of answers whose making may have been observed."""
+
+    @property
+    def selected(self) -> Sequence[tuple[int, int] | None]:
+        """How many of each clip's samples were selected, and how many it has; None without a complete observation."""
+
+
+@runtime_checkable
 class Recounted(Protocol):
     """A reading whose counts are made a second time, by another way."""
 

@@ -8,6 +8,7 @@ from pytest_speval.tasks.affect import Affect
 from pytest_speval.tasks.asr import Asr
 from pytest_speval.tasks.base import Task
 from pytest_speval.tasks.emotion import Emotion
+from pytest_speval.tasks.mos import Mos
 from pytest_speval.tasks.outcome import Outcome
 
-TASKS: Mapping[str, Task] = {task.word.name: task for task in (Emotion(), Affect(), Asr(), Outcome())}
+TASKS: Mapping[str, Task] = {task.word.name: task for task in (Emotion(), Affect(), Asr(), Mos(), Outcome())}

@@ -89,9 +89,9 @@ class Contents:
         names = (name for name in sorted(self.changed) if name not in but and not is_source(name))
         return [Finding("error", "file-changed", "not what was written", name) for name in names]
 
-    def strays(self) -> Iterator[Finding]:
-        """What is there and should not be, or should be there and is not."""
-        for name in self.missing:
+    def strays(self, but: Collection[str] = ()) -> Iterator[Finding]:
+        """What is there and should not be, or should be there and is not, but for files that are told of already."""
+        for name in (name for name in self.missing if name not in but):
             yield Finding("error", "file-missing", "is not there", name)
         for name in sorted(self.files.keys() - self.receipt.files.keys()) if self.receipt is not None else ():
             yield Finding("error", "file-unexpected", "is not in the receipt", name)

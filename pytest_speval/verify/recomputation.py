@@ -14,9 +14,12 @@ from pytest_speval.errors import EvidenceFault
 from pytest_speval.evidence.baseline import COPIES, kept_baselines
 from pytest_speval.evidence.canonical import value_of
 from pytest_speval.evidence.ending import Ending
+from pytest_speval.evidence.partner import NAME as PARTNERS
+from pytest_speval.evidence.partner import kept_partners
 from pytest_speval.evidence.store import StoredRun
 from pytest_speval.judge.bench import Bench
 from pytest_speval.judge.judgement import judge
+from pytest_speval.judge.kept_arrays import array_checks
 from pytest_speval.judge.result import Result
 from pytest_speval.reports.document import Times, out_document
 from pytest_speval.reports.files import result_files
@@ -94,7 +97,25 @@ def recompute(run: StoredRun, endings: Sequence[Ending], session: Session) -> Re
         baselines = kept_baselines(run.folder, run.plan.rules)
     except EvidenceFault as fault:
         return Finding("error", fault.code, fault.message, f"{COPIES}/")
-    return judge(run.plan, task, bench, endings, run.audits, partial=session.partial, baselines=baselines)
+    try:
+        partners = kept_partners(run.folder, run.plan.rules)
+    except EvidenceFault as fault:
+        return Finding("error", fault.code, fault.message, PARTNERS)
+    try:
+        checks = array_checks(run.plan.question, task.word, endings, run.folder.path)
+    except EvidenceFault:
+        checks = {}  # each array that is not what was written is told of by `array_findings`
+    return judge(
+        run.plan,
+        task,
+        bench,
+        endings,
+        run.audits,
+        partial=session.partial,
+        baselines=baselines,
+        partners=partners,
+        checks=checks,
+    )
 
 
 def differing(result: Result, session: Session, contents: Contents) -> list[Finding]:

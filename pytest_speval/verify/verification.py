@@ -13,6 +13,7 @@ from pytest_speval.evidence.receipt import NAME, Receipt
 from pytest_speval.evidence.store import StoredRun
 from pytest_speval.evidence.versions import plan_versions
 from pytest_speval.judge.result import Result
+from pytest_speval.verify.arrays import array_findings
 from pytest_speval.verify.contents import Contents, is_source
 from pytest_speval.verify.finding import Finding
 from pytest_speval.verify.journals import endings
@@ -69,7 +70,7 @@ def _findings(folder: Path, key: Path | None, audio: Path | None) -> list[Findin
         findings += contents.altered(but=frozenset())
     else:
         findings += _judged(contents, run)
-    findings += contents.strays()
+    findings += contents.strays(but=frozenset(found.file for found in findings))
     if run is not None:
         findings += lock_findings(contents, run) + _other_versions(run)
         findings += [] if audio is None else compare_sound(run.plan.question, audio)
@@ -99,11 +100,14 @@ def _recomputed(contents: Contents, run: StoredRun) -> list[Finding]:
     result = recompute(run, ended, session)
     if isinstance(result, Finding):
         return [result, *contents.altered(but=frozenset())]
-    findings = differing(result, session, contents)
+    findings = differing(result, session, contents) + array_findings(run, ended, contents)
     findings += contents.altered(but=frozenset(found.file for found in findings))
     if contents.receipt is None:
         return [*findings, _so_far(ended)]
-    return findings or ([] if any(contents.strays()) else _receipt(contents.receipt, run, result))
+    errors = any(found.severity == "error" for found in findings)
+    return (
+        findings if errors else findings + ([] if any(contents.strays()) else _receipt(contents.receipt, run, result))
+    )
 
 
 def _so_far(ended: Sequence[Ending]) -> Finding:

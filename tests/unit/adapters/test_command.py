@@ -639,7 +639,7 @@ def test_the_audit_finds_what_it_cannot_do(build: Callable[..., Command], tmp_pa
     command = build()
     assert audited(command) == []
     assert audited(build(argv=("no-such-program",)))[0][0] == "command-missing"
-    assert audited(command, method="rate")[0][0] == "no-method"
+    assert audited(command, method="review")[0][0] == "no-method"
     assert audited(command, batch=4)[0][0] == "no-batch"
     assert audited(command, heard=False)[0][0] == "no-sound"
     assert starts(tmp_path) == []
@@ -650,5 +650,5 @@ def test_it_is_asked_by_clip() -> None:
     assert isinstance(command, AskedByClip)
     assert command.answers("classify")
     assert command.answers("transcribe")
-    assert not command.answers("rate")
+    assert not command.answers("review")
     assert traits(command, "command").sample_rate is None

@@ -16,6 +16,7 @@ from pytest_speval.adapters.base import EmotionRead, Recorded, Roll, Transcript,
 from pytest_speval.adapters.predictions import PredictionColumns, PredictionKeys, Predictions
 from pytest_speval.corpus.labels import ABSTAINED, LabelRules
 from pytest_speval.errors import AdapterFault, AnswerFault
+from pytest_speval.suite.corpus_keys import Format, Style
 from pytest_speval.tasks.emotion_answer import record_emotion
 
 SCORES = PredictionColumns(scores={"happy": "p_happy", "sad": "p_sad"})
@@ -78,11 +79,11 @@ def test_an_id_that_only_unlisted_rows_repeat_is_not_ambiguous(tmp_path: Path) -
 def test_two_answers_of_one_identity_are_refused(tmp_path: Path) -> None:
     assert refused(tmp_path, "id,label\na,happy\nb,sad\nb,sad\n") == (
         "predictions-repeated",
-        "answers.csv has two rows for b",
+        "answers.csv has 2 rows for b, on lines 3 and 4",
     )
     assert refused(tmp_path, "split,id,label\ntest,b,x\ndev,b,x\ntest,b,y\n") == (
         "predictions-repeated",
-        "answers.csv has two rows for test/b",
+        "answers.csv has 2 rows for test/b, on lines 2 and 4",
     )
 
 
@@ -300,3 +301,101 @@ def test_every_answer_is_recalled_under_its_identity_and_no_other(
     counted = int(spare[0][1].split()[0]) if spare else 0
     assert counted == len(answers) - len(planned)
     assert math.isfinite(counted)
+
+
+# --- files of transcripts
+
+
+def heard(folder: Path, text: str, name: str, style: Style | None = None, /, **columns: Any) -> Predictions:
+    (folder / name).write_text(text, encoding="utf-8")
+    adapter = Predictions(folder / name, PredictionColumns(**columns), Format(style=style))
+    adapter.warm_up()
+    return adapter
+
+
+@pytest.mark.parametrize(
+    ("name", "style", "text"),
+    [
+        ("hyp.trn", None, "red  bus (a)\n(b)\n"),
+        ("text", "kaldi", "a red  bus\nb\n"),
+        ("test.match", "sphinx", "red  bus (a -33)\n<s> </s> (b -1)\n"),
+    ],
+)
+def test_transcripts_are_answers_and_an_empty_one_is_too(
+    tmp_path: Path, name: str, style: Style | None, text: str
+) -> None:
+    adapter = heard(tmp_path, text, name, style)
+    assert adapter.recall("test", "a") == Transcript("red  bus")
+    assert adapter.recall("test", "b") == Transcript("")
+    assert adapter.compare(roll([("test", "a"), ("test", "b")])) == []
+
+
+def test_ids_of_nist_are_compared_without_case_and_that_is_said(tmp_path: Path) -> None:
+    adapter = heard(tmp_path, "red (Spk-1)\nbus (spk-2)\n", "hyp.trn")
+    assert adapter.recall("test", "sPK-1") == Transcript("red")
+    notice = "1 ids of hyp.trn are in another case than the manifest's, such as Spk-1"
+    assert adapter.compare(roll([("test", "spk-1"), ("test", "spk-2")])) == [("predictions-case", notice)]
+    with pytest.raises(AdapterFault) as caught:
+        adapter.compare(roll([("test", "spk-1"), ("test", "SPK-1"), ("test", "spk-2")]))
+    assert caught.value.code == "predictions-ambiguous"
+    assert "compared without case, and the manifest has both `spk-1` and `SPK-1`" in caught.value.message
+    with pytest.raises(AdapterFault, match="has 2 rows for a, on lines 1 and 2"):
+        heard(tmp_path, "red (a)\nbus (A)\n", "hyp.trn")
+
+
+def test_ids_of_kaldi_are_what_they_are(tmp_path: Path) -> None:
+    adapter = heard(tmp_path, "a red\nA bus\n", "text", "kaldi")
+    assert (adapter.recall("test", "a"), adapter.recall("test", "A")) == (Transcript("red"), Transcript("bus"))
+    with pytest.raises(AdapterFault, match="1 rows of text have an id that no manifest row has: A"):
+        adapter.compare(roll([("test", "a")]))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("hyp.trn", "a (x)\n{ b / c } d (y)\n"), ("hyp.stm", "r 1 s 0 1 { b / }\n")]
+)
+def test_answers_with_alternatives_are_refused(tmp_path: Path, name: str, text: str) -> None:
+    with pytest.raises(AdapterFault) as caught:
+        heard(tmp_path, text, name)
+    assert caught.value.code == "predictions-alternatives"
+    assert f"{name}:{len(text.splitlines())}: the answer offers alternatives" in caught.value.message
+
+
+def test_faults_of_a_file_of_transcripts_have_their_lines(tmp_path: Path) -> None:
+    with pytest.raises(AdapterFault, match=r"hyp\.trn:2: the line does not end in an id in parentheses"):
+        heard(tmp_path, "a (x)\nb\n", "hyp.trn")
+    with pytest.raises(AdapterFault, match=r"say `format: \{style: …\}`"):
+        heard(tmp_path, "a (x)\n", "hyp.txt")
+
+
+def test_words_with_times_go_to_the_segments_of_an_stm(tmp_path: Path) -> None:
+    (tmp_path / "ref.stm").write_text("Call 1 Ann 0 1 a\nCall 1 Bob 1 2 b\n")
+    (tmp_path / "hyp.ctm").write_text("call 1 0.1 0.2 red\ncall 1 0.9 0.2 bus\n")
+    adapter = Predictions(tmp_path / "hyp.ctm", segments=tmp_path / "ref.stm")
+    adapter.warm_up()
+    assert adapter.recall("test", "Call_1_Ann_0_1") == Transcript("red")
+    assert adapter.recall("test", "Call_1_Bob_1_2") == Transcript("bus")
+    assert adapter.identity().files == (tmp_path / "hyp.ctm", tmp_path / "ref.stm")
+    (tmp_path / "hyp.trn").write_text("a (x)\n")
+    for file, segments in (("hyp.trn", "ref.stm"), ("hyp.ctm", "absent.stm")):
+        with pytest.raises(AdapterFault) as caught:
+            Predictions(tmp_path / file, segments=tmp_path / segments).warm_up()
+        assert caught.value.code == "predictions-unusable"
+
+
+def test_the_reference_of_a_manifest_is_never_taken_for_the_answer(tmp_path: Path) -> None:
+    line = json.dumps({"audio_filepath": "a.wav", "duration": 1.5, "text": "red bus", "pred_text": ""}) + "\n"
+    with pytest.raises(AdapterFault) as caught:
+        heard(tmp_path, line, "out.jsonl", id="audio_filepath")
+    assert caught.value.code == "predictions-two-texts"
+    assert "say `columns: {text: pred_text}`" in caught.value.message
+    ways: list[tuple[str, Style | None]] = [("out.jsonl", None), ("out.json", "jsonl")]
+    for name, style in ways:
+        adapter = heard(tmp_path, line, name, style, id="audio_filepath", text="pred_text")
+        assert adapter.recall("test", "a.wav") == Transcript("")
+
+
+def test_na_words_are_texts_in_a_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text\na,NA\nb,\n")
+    adapter = Predictions(tmp_path / "a.csv", format=Format(na=("NA", "")))
+    adapter.warm_up()
+    assert [adapter.recall("test", name) for name in "ab"] == [Transcript("NA"), Transcript("")]

@@ -23,7 +23,19 @@ from pytest_speval.adapters.base import (
 from pytest_speval.adapters.registry import GROUP, gather, keys_of
 from pytest_speval.errors import UsageFault
 
-OURS = {"predictions", "vad-onnx", "class-onnx", "command"}
+OURS = {
+    "predictions",
+    "vad-onnx",
+    "class-onnx",
+    "command",
+    "ctc-onnx",
+    "moonshine",
+    "pocketsphinx",
+    "wav2vec2-ctc",
+    "dnsmos",
+    "utmos22",
+    "utmosv2",
+}
 
 
 class Mine:

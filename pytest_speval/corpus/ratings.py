@@ -1,0 +1,36 @@
+"""Human ratings of a manifest: each must be a finite number, within the range of the scale where one is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite
+
+from pytest_speval.corpus.roles import Cell
+from pytest_speval.errors import Fault, FaultyFile
+from pytest_speval.suite.corpus_keys import Scale
+
+
+def require_ratings(
+    said: str | Scale | None, cells: Sequence[Cell], planned: Sequence[int], entry: str, lines: Sequence[int]
+) -> None:
+    """Every planned cell that is there must be a number of the scale; raises `FaultyFile`.
+
+    `lines` are the lines of the manifest `entry`.
+    """
+    bounds = said.range if isinstance(said, Scale) else None
+    low, high = bounds or (-inf, inf)
+    wanted = "a finite number" if bounds is None else f"a number from {low:g} to {high:g}"
+    faults = [
+        Fault(entry, lines[place], 0, "number-expected", f"rating `{cells[place]}` is not {wanted}")
+        for place in planned
+        if cells[place] is not None and not _on_scale(str(cells[place]), low, high)
+    ]
+    if faults:
+        raise FaultyFile(faults)
+
+
+def _on_scale(text: str, low: float, high: float) -> bool:
+    try:
+        return "_" not in text and isfinite(float(text)) and low <= float(text) <= high
+    except ValueError:
+        return False
