@@ -287,7 +287,8 @@ def test_another_ending_is_refused_before_the_file_is_opened(tmp_path: Path, nam
         read_manifest(tmp_path / name, name, Format())
     (fault,) = caught.value.faults
     assert (fault.file, fault.line, fault.code) == (name, 0, "manifest-unreadable")
-    assert fault.message == "the ending must be one of .csv .tsv .jsonl .parquet"
+    known = "the ending must be one of .csv .tsv .jsonl .parquet .trn .stm .ctm"
+    assert fault.message == f"{known}; where it is another, say `format: {{style: …}}`"
 
 
 def test_a_file_that_is_not_there_is_named_as_the_suite_names_it(tmp_path: Path) -> None:

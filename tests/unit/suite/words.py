@@ -33,6 +33,7 @@ TASKS = (
         missing="withhold",
     ),
     TaskWord("asr", (MetricWord("wer", "lower", 0.0, None), *COUNTED), headline="wer", forbidden=("corpus.where",)),
+    TaskWord("mos", (MetricWord("mos", "higher", None, None), *COUNTED), headline="mos", observable=True),
     TaskWord("text-emotion", (MetricWord("macro_f1", "higher"),), headline="macro_f1", labelled=True, sound=False),
 )
 

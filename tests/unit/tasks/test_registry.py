@@ -17,8 +17,8 @@ VAD = {"valence": 0.25, "arousal": 0.5, "dominance": 0.75}
 
 
 def run(task: str) -> Result:
-    cells = {"valence": "0.5", "transcript": "yes we can"}
-    answer = said("happy", vad=VAD, text="yes we could do")
+    cells = {"valence": "0.5", "transcript": "yes we can", "rating": "4"}
+    answer = said("happy", vad=VAD, text="yes we could do", value=3.5)
     clips = [Clip(f"c{number}", "happy", answer, cells=cells) for number in range(3)]
     return judged(clips, LABELS, task=task, ranges={"valence": (0.0, 1.0)})
 
