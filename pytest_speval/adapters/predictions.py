@@ -191,8 +191,11 @@ class Predictions:
             *self._columns.scores.values(),
         ]
         missing = [name for name in wanted if not table.has(name)]
-        if not missing and not any(map(table.has, [*answers, self._columns.text, self._columns.value])):
-            missing = [self._columns.label]
+        answers += [self._columns.text, self._columns.value]
+        if not missing and not any(map(table.has, answers)):
+            found = f"{self._file.name} has no column of answers ({', '.join(answers)}); its columns are"
+            told = f"{found} {', '.join(table.names)}: say in `columns` which one holds the answers"
+            raise AdapterFault("predictions-unusable", told)
         if "text" not in named and table.has(self._columns.text) and table.has(RECOGNISED):
             found = f"{self._file.name} has the columns `{self._columns.text}` and `{RECOGNISED}`, a reference and an"
             raise AdapterFault("predictions-two-texts", f"{found} answer: say `columns: {{text: {RECOGNISED}}}`")

@@ -29,8 +29,10 @@ class SmallGroups:
     def refusal(self, clips: int, speakers: int | None) -> str | None:
         """Why a group is not shown, or None; without a speaker column there are no speakers."""
         short = [f"{clips:,} of {self.min_clips:,} clips"] if clips < self.min_clips else []
-        if self.min_speakers is not None and (speakers or 0) < self.min_speakers:
-            short.append(f"{speakers or 0:,} of {self.min_speakers:,} speakers")
+        if self.min_speakers is not None and speakers is None:
+            short.append(f"no column of speakers for the {self.min_speakers:,}")
+        elif self.min_speakers is not None and (speakers or 0) < self.min_speakers:
+            short.append(f"{speakers:,} of {self.min_speakers:,} speakers")
         return f"{' and '.join(short)} that score.small_groups asks for" if short else None
 
 

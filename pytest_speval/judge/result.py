@@ -76,6 +76,9 @@ class Result:
     @property
     def told(self) -> str | None:
         """What goes with the verdict, or None."""
+        if self.verdict == "fail":
+            stopped = [verdict.rule.id for verdict in self.verdicts if verdict.blocks]
+            return f"{'gate' if len(stopped) == 1 else 'gates'} {', '.join(stopped)}"
         if self.verdict != "shard":
             return self.invalid
         return "{}/{}: nothing is judged before all shards are together".format(*self.plan.shard or ())

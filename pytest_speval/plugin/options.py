@@ -190,7 +190,7 @@ def overlooked(rootdir: Path, suites: list[str], gates: list[str]) -> list[Path]
     beside = {path for folder in _folders(rootdir, suites) for path in folder.iterdir()}
     beside |= {path for folder in _folders(rootdir, gates) for path in folder.rglob("*")}
     found = {*_suites(rootdir, suites), *_globbed(rootdir, gates), *filter(belongs, beside)}
-    return sorted(path for path in beside - found if path.suffix.lower() in (".yml", ".yaml") and not path.is_dir())
+    return sorted(path for path in beside - found if path.suffix.lower() in (".yml", ".yaml"))
 
 
 def _folders(rootdir: Path, patterns: list[str]) -> set[Path]:

@@ -32,8 +32,9 @@ class Scrutiny:
     def check_files(self) -> None:
         """No suite or gate may be left out because of how its file is called."""
         for path in self.settings.overlooked:
-            message = f"{self.shown(path)} is not read: end its name in .yaml, or set speval_suites or speval_gates"
-            raise UsageFault("file-overlooked", message)
+            what = "end its name in .yaml, or set speval_suites or speval_gates"
+            why = "it is a folder" if path.is_dir() else what
+            raise UsageFault("file-overlooked", f"{self.shown(path)} is not read: {why}")
         for path in (*self.settings.suites, *self.settings.gates):
             if not path.is_file():
                 raise UsageFault("file-overlooked", f"{self.shown(path)} is a link that leads to no file")

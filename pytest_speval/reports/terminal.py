@@ -12,7 +12,7 @@ from pytest_speval.judge.result import Result
 from pytest_speval.reports.against import worsened
 from pytest_speval.reports.document import unshared
 from pytest_speval.reports.summary import Entry
-from pytest_speval.reports.verdict import verdict_lines
+from pytest_speval.reports.verdict import left_out, verdict_lines
 from pytest_speval.reports.wording import number, receipt_line
 from pytest_speval.scoring.bootstrap import ENOUGH_CLUSTERS
 
@@ -52,6 +52,8 @@ def write_summary(
             reporter.write_line(f"{result.plan.suite}: post hoc: {changed}")
         if result.plan.rules.get("overrides"):
             reporter.write_line(f"{result.plan.suite}: overridden: {', '.join(result.plan.rules['overrides'])}")
+        for told in left_out(result):
+            reporter.write_line(f"{result.plan.suite}: {told}")
         for verdict in sorted(result.verdicts, key=lambda one: one.waived is None):
             if verdict.verdict == "fail" and not verdict.blocks:
                 for line in verdict_lines(result, verdict):

@@ -35,6 +35,12 @@ def verdict_lines(result: Result, verdict: Verdict) -> list[str]:
     return lines
 
 
+def left_out(result: Result) -> list[str]:
+    """The passed gates that some groups or labels took no part in: a verdict that rests on the others alone."""
+    spread = [(one.rule.id, one.spread) for one in result.verdicts if one.verdict == "pass" and one.spread is not None]
+    return [f"gate {name} passes; not gated: {found.left}" for name, found in spread if found.ungated]
+
+
 def _spread_lines(verdict: Verdict) -> list[str]:
     """Which group or label decided a gate on several."""
     found = verdict.spread

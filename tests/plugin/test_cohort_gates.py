@@ -9,7 +9,7 @@ import pytest
 
 from pytest_speval.verify.verification import verify
 from tests.plugin.conftest import Project, timeless
-from tests.plugin.groups import ACCENTS, GOOD_AND_BAD, REFERENCES, write
+from tests.plugin.groups import ACCENTS, GOOD_AND_BAD, REFERENCES, SCORE, write
 
 GATES = """\
 gates:
@@ -153,3 +153,21 @@ def test_a_selection_of_clips_has_no_verdict_on_groups(project: Project) -> None
     write(project, GATES, answers=REFERENCES)
     assert project.run("-k", "c0").ret == 6
     assert set(verdicts(project)) == {"invalid"}
+
+
+def test_a_passing_gate_says_which_groups_took_no_part(project: Project) -> None:
+    gates = "gates: {floor: {suite: voice, metric: accuracy, cohort: accent, min: 0.9, why: a}}\n"
+    score = SCORE.replace("min_clips: 2", "min_clips: 4")
+    write(project, gates, accents=["gb"] * 4 + ["us"] * 3 + [" us"], score=score)
+    run = project.run()
+    run.stdout.fnmatch_lines(["voice: gate floor passes; not gated: * us (1 of 4 clips*), us (3 of 4 clips*)"])
+    assert run.ret == 0
+
+
+def test_a_failing_gate_is_named_where_its_item_was_deselected(project: Project) -> None:
+    gates = "gates: {floor: {suite: voice, metric: accuracy, min: 0.9, why: a}}\n"
+    write(project, gates)
+    run = project.run("--deselect=suites/voice.yaml::gate[floor]")
+    run.stdout.fnmatch_lines(["voice (counting): fail: gate floor"])
+    assert run.ret == 1
+    assert "gate floor" in (project.path / ".speval/summary.md").read_text()

@@ -133,6 +133,14 @@ def test_a_file_that_no_pattern_finds_is_a_usage_error(
     result.stderr.fnmatch_lines([f"*{name} is not read: end its name in .yaml*"])
 
 
+def test_a_folder_called_like_a_gate_file_is_a_usage_error(project: Project) -> None:
+    project.write(["yes"])
+    (project.path / "gates/all.yaml").mkdir(parents=True)
+    result = project.run()
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*gates/all.yaml is not read: it is a folder*"])
+
+
 def test_a_gate_file_that_is_a_link_to_nothing_is_a_usage_error(project: Project) -> None:
     project.write(["yes"])
     (project.path / "gates").mkdir()

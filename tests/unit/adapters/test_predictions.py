@@ -237,7 +237,6 @@ def test_a_file_that_is_not_there_is_named_when_it_is_read(tmp_path: Path) -> No
     ("text", "columns", "missing"),
     [
         ("clip,label\na,x\n", {}, "id"),
-        ("id,emotion\na,x\n", {}, "label"),
         ("id,label\na,x\n", {"scores": {"happy": "p_happy"}}, "p_happy"),
         ("id,valence,arousal\na,1,1\n", {"dominance": "dom"}, "dom"),
         ("id,label\na,x\n", {"split": "part"}, "part"),
@@ -251,6 +250,13 @@ def test_a_column_that_is_named_or_needed_must_be_there(
     assert code == "predictions-unusable"
     head = ", ".join(text.split("\n")[0].split(","))
     assert message == f"answers.csv has no column `{missing}`; its columns are {head}"
+
+
+def test_a_file_without_any_answers_says_where_they_could_be(tmp_path: Path) -> None:
+    code, message = refused(tmp_path, "id,words\na,x\n")
+    assert code == "predictions-unusable"
+    assert "no column of answers (label, valence, arousal, dominance, text, value)" in message
+    assert message.endswith("its columns are id, words: say in `columns` which one holds the answers")
 
 
 @pytest.mark.parametrize(

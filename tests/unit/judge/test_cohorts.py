@@ -154,7 +154,7 @@ def test_a_group_that_is_too_small_has_counts_and_no_figures(small: SmallGroups,
 def test_without_a_speaker_column_no_group_has_enough_speakers() -> None:
     clips = [Clip("a", "", tried("matched"), cells={"cohort.accent": "us"})]
     (group,) = cohort(run(clips, small=SmallGroups(1, 1))).groups
-    assert group.suppressed == "0 of 1 speakers that score.small_groups asks for"
+    assert group.suppressed == "no column of speakers for the 1 that score.small_groups asks for"
     (group,) = cohort(run(clips, small=SmallGroups(1))).groups
     assert (group.speakers, group.rates) == (None, {"clip": Fraction(1)})
     assert group.estimates["completion_by_speaker"].reason == "no speaker is known"
