@@ -112,3 +112,14 @@ def test_the_command_lists_every_error_of_a_manifest(project: Project, capfd: py
         ": unknown key 'passd'",
         "manifest.json: 3 errors",
     ]
+
+
+@pytest.mark.parametrize("metric", ["latency_ms.mean", "latency_ms.p50", "latency_ms.p95", "rtf"])
+def test_answers_that_were_recorded_elsewhere_have_no_time(project: Project, metric: str) -> None:
+    project.write(["yes"] * 4, gates=f"gates: {{fast: {{metric: {metric}, max: 30, why: a}}}}")
+    (project.path / "answers.csv").write_text("id,label\n" + "".join(f"c{place},yes\n" for place in range(4)))
+    suite = project.path / "suites/voice.yaml"
+    suite.write_text(suite.read_text().replace("{use: counting}", "{use: predictions, file: ../answers.csv}"))
+    assert project.run().ret == 6, "looking an answer up times no model"
+    assert project.document()["metrics"][metric]["value"] is None
+    assert project.document()["meanLatencyMs"] is None
