@@ -48,10 +48,11 @@ def test_ratings_are_answered_by_their_mean() -> None:
     assert STAND_INS["affect"].constant([], Rules(None, {}, "withhold")) is None
 
 
-def test_words_and_outcomes_are_answered_by_nothing() -> None:
+def test_words_and_outcomes_are_answered_by_what_no_model_needs_to_hear() -> None:
     rules = Rules(None, {}, "worst")
     assert STAND_INS["asr"].constant(["hello"], rules) == {"text": ""}
-    assert STAND_INS["outcome"].constant([None], rules) == {"outcome": "unknown"}
+    assert STAND_INS["outcome"].constant([None], rules) == {"outcome": "failed"}
+    assert STAND_INS["outcome"].silence == {"outcome": "unknown"}
 
 
 def test_only_tasks_that_exist_have_a_stand_in() -> None:
