@@ -126,7 +126,12 @@ def test_a_gate_of_the_flat_form_is_required_for_the_tiers_it_names(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("named", "code", "hint"),
-    [("2B", "unknown-tier", "known: 2b,"), ("[2b-]", "unknown-tier", "`2b`?"), ("[All]", "unknown-tier", ""), ("[]", "bad-value", "")],
+    [
+        ("2B", "unknown-tier", "known: 2b,"),
+        ("[2b-]", "unknown-tier", "`2b`?"),
+        ("[All]", "unknown-tier", ""),
+        ("[]", "bad-value", ""),
+    ],
 )
 def test_a_name_that_is_no_tier_disarms_no_gate(tmp_path: Path, named: str, code: str, hint: str) -> None:
     published = V1.replace("required_for: all", f"required_for: {named}")
