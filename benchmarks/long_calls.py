@@ -1,8 +1,8 @@
 """Long calls: the word errors of seven systems on ../shared/data/earnings21-eval10, with time and memory.
 
-Calls of up to 15,000 words are aligned whole, each against its whole reference. Prints per system the errors (and
-those that the data set expects, where they differ), the CPU seconds of all alignments and the peak of traced memory of the
-largest: `python benchmarks/long_calls.py`.
+Calls of up to 15,000 words are aligned whole, each against its whole reference. Prints per system the errors (with the
+expected number, where that differs), the CPU seconds of all alignments and the peak of traced memory of the largest:
+`python benchmarks/long_calls.py`.
 """
 
 from __future__ import annotations
