@@ -15,6 +15,10 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if float(value).is_integer() and abs(value) > 1 else f"{value:.4f}"
 
 
+PLURALS = {"clip": "clips", "speaker": "speakers", "session": "sessions", "family": "families"}
+"""Units of an interval in words; the groups of a cohort have no name of their own."""
+
+
 def spread(estimate: Estimate) -> str:
     """The interval and how sure it is, or why there is none."""
     interval = estimate.interval
@@ -22,7 +26,7 @@ def spread(estimate: Estimate) -> str:
         return f"no interval: {estimate.interval_reason}"
     marks = [mark for mark, on in (("degenerate", interval.degenerate), ("unreliable", interval.unreliable)) if on]
     sure = f"{100 * interval.level:g}% interval {number(interval.low)} to {number(interval.high)}"
-    units = "families" if interval.unit == "family" else f"{interval.unit}s"
+    units = PLURALS.get(interval.unit, f"groups of {interval.unit}")
     drawn = f"{interval.clusters:,} {units}, {interval.effective_clusters:,.1f} effective"
     return f"{sure} ({drawn}{', ' + ', '.join(marks) if marks else ''})"
 
