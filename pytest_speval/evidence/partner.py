@@ -54,7 +54,7 @@ def kept_partners(folder: RunFolder, rules: Mapping[str, Any]) -> tuple[Partner,
     try:
         data = (folder.path / NAME).read_bytes()
         partners = tuple(Partner(**said) for said in value_of(data))
-        if not partners or canonical([asdict(partner) for partner in partners]) + b"\n" != data:
+        if canonical([asdict(partner) for partner in partners]) + b"\n" != data:
             raise ValueError("not as written")
     except (OSError, ValueError, TypeError) as error:
         raise EvidenceFault("together-damaged", f"{NAME} is not what was written: {error}") from error

@@ -28,6 +28,8 @@ from pytest_speval.scoring.counts import Counts
 from pytest_speval.suite.vocabulary import MetricWord
 from pytest_speval.tasks.base import Reading, Recounted, Status, Task
 
+TOLD_APART = ("labels", "observation")
+"""What is published of a run that waits for others: nothing that overall estimates could be told from."""
 STATUSES: tuple[Status, ...] = ("answered", "abstained", "failed", "unknown", "unattempted")
 
 
@@ -55,15 +57,18 @@ def judge(
     # A task that withholds knows no worst answer, whatever the suite says.
     missing = "withhold" if task.word.missing == "withhold" else bench.scoring.missing
     estimates = estimate_all(question, missing, sample, reading, counts, endings)
-    waiting = unfinished(counts, partners)
+    waiting = unfinished(plan.rules, counts, partners)
     if waiting is not None:
         estimates = withhold(estimates, reading.estimates(reading.total()).keys(), waiting)
     checks = {**(checks or {}), **(reading.recount() if isinstance(reading, Recounted) else {})}
-    refused = _refused(_asked(plan, counts, reading), audits, bench.max_failed) or _differing(checks) or waiting
+    refused = _refused(_asked(plan, counts, reading), audits, bench.max_failed) or _differing(checks)
+    refused = refused or (waiting if plan.shard is None else None)
     standing = Standing(refused, reading.ceiling, functools.partial(flips, reading, estimates), bench.on)
     gates = () if partial or plan.shard is not None else bench.gates
-    groups = _groups(plan, replace(bench, gates=gates), missing, sample, reading)
-    comparisons = _comparisons(Candidate(plan, reading, sample, missing), task, replace(bench, gates=gates), baselines)
+    told = replace(bench, gates=gates) if waiting is None else replace(bench, gates=(), cohorts=())
+    groups = _groups(plan, told, missing, sample, reading)
+    comparisons = _comparisons(Candidate(plan, reading, sample, missing), task, told, baselines)
+    published = reading.published()
     return Result(
         plan,
         bench,
@@ -72,7 +77,7 @@ def judge(
         estimates,
         judge_gates(gates, estimates, standing, comparisons, _words(task, bench), bench.interval.level, groups),
         Rows(question, reading, endings, bench.cohorts),
-        reading.published(),
+        published if waiting is None else {name: published[name] for name in TOLD_APART if name in published},
         dict(sorted(Counter(reason for reason in question.excluded if reason is not None).items())),
         refused,
         partial,

@@ -15,7 +15,6 @@ from pytest_speval.errors import EvidenceFault, Fault, FaultyFile
 from pytest_speval.evidence.canonical import canonical
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.folder import RunFolder, write_whole
-from pytest_speval.evidence.partner import Partner
 from pytest_speval.evidence.plan import Question
 from pytest_speval.evidence.store import by_subject, find_runs
 from pytest_speval.plugin.answering import Answering, Blocked, Recalling
@@ -24,6 +23,7 @@ from pytest_speval.plugin.comparison import with_inventories
 from pytest_speval.plugin.joining import join
 from pytest_speval.plugin.live import LiveRun
 from pytest_speval.plugin.options import Settings
+from pytest_speval.plugin.partners import Partners
 from pytest_speval.plugin.replay import ABOUT_CLIPS, Recording, ReplayRun, recalled
 from pytest_speval.plugin.run import Orders, Run
 from pytest_speval.plugin.scrutiny import Scrutiny
@@ -66,9 +66,8 @@ class Campaign:
         scrutiny.check_files()
         scrutiny.check_names([suite for suite, _ in self._overrides])
         scrutiny.check_waivers(self.gates)
-        loaded = [self._loaded(path) for path in self.settings.suites]
-        if not any(isinstance(suite, FaultyFile) for suite in loaded):
-            scrutiny.check_together([suite for suite in loaded if isinstance(suite, Suite)])
+        suites = [suite for path in self.settings.suites if isinstance(suite := self._loaded(path), Suite)]
+        scrutiny.check_together(suites, lambda name: bool(self._partners.faulty(name)))
         _ = self._replayed
         scrutiny.check_resumed(self._resumed)
 
@@ -184,7 +183,7 @@ class Campaign:
         if subject.name not in self._runs:
             self._runs[subject.name] = self._new_run(subject)
             self._runs[subject.name].sign = self.settings.sign
-            self._runs[subject.name].partners = lambda: self._partners(subject)
+            self._runs[subject.name].partners = lambda: self._partners.of(subject)
         return self._runs[subject.name]
 
     def _new_run(self, subject: Subject) -> Run:
@@ -204,14 +203,10 @@ class Campaign:
             release=settings.release,
         )
 
-    def _partners(self, subject: Subject) -> list[Partner]:
-        """How far the other subjects of the same `run.together` came, those that are not in this session too."""
-        name = subject.suite.keys.run.together
-        suites = [suite for path in self.settings.suites if isinstance(suite := self._loaded(path), Suite)]
-        others = [other for suite in suites if suite.keys.run.together == name for other in self.subjects(suite.file)]
-        found = [other.name for other in others if other.name != subject.name]
-        absent = "not in this run"
-        return [self._runs[one].as_partner() if one in self._runs else Partner(one, reason=absent) for one in found]
+    @property
+    def _partners(self) -> Partners:
+        loaded = {path: self._loaded(path) for path in self.settings.suites}
+        return Partners(loaded, self.subjects, self._runs)
 
     def orders_path(self, subject: Subject, folder: Path) -> Path:
         """Where the controller leaves a subject's orders."""

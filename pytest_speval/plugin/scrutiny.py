@@ -64,14 +64,14 @@ class Scrutiny:
                 message = f"{waiver.place}: the waiver of {rule.suite}/{rule.id} needs `owner` and `until`"
                 raise UsageFault("release-waiver", f"{message} under --speval-release")
 
-    def check_together(self, suites: Sequence[Suite]) -> None:
-        """A suite that waits for others must have others to wait for."""
+    def check_together(self, suites: Sequence[Suite], may_be_faulty: Callable[[str], bool]) -> None:
+        """A suite that waits for others must have others to wait for, if only in a file that is faulty."""
         named: dict[str, list[str]] = {}
         for suite in suites:
             if suite.keys.run.together is not None:
                 named.setdefault(suite.keys.run.together, []).append(suite.name)
         for together, names in named.items():
-            if len(names) == 1:
+            if len(names) == 1 and not may_be_faulty(together):
                 message = f"{names[0]} has `run.together: {together}`, and no other suite has it: restore the other one"
                 raise UsageFault("together-alone", message)
 

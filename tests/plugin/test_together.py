@@ -100,6 +100,59 @@ def test_what_was_known_of_the_other_is_evidence(project: Project, capsys: pytes
     assert main(["verify", str(folder)]) != 0
 
 
+def test_nothing_that_waits_tells_its_numbers_in_another_way(project: Project) -> None:
+    write(project, second="raise")
+    manifest = project.path / "clips.csv"
+    rows = manifest.read_text().splitlines()
+    manifest.write_text("\n".join([f"{rows[0]},accent", *(f"{row},gb" for row in rows[1:])]) + "\n")
+    suite = project.path / "suites/voice.yaml"
+    said = suite.read_text().replace("clips.csv}", "clips.csv, columns: {cohorts: {accent: accent}}}")
+    score = "score: {cohorts: [accent], small_groups: {min_clips: 1}}\n"
+    gates = ["coverage: {metric: coverage, min: 0.1, why: a}", "group: {metric: uar, cohort: accent, min: 0.1, why: a}",
+             "gap: {metric: uar, cohort: accent, gap: true, max: 0.9, why: a}"]  # fmt: skip
+    suite.write_text(said.replace(GATE, f"{score}gates: {{{', '.join(gates)}}}"))
+    assert project.run().ret == 6
+    document = project.document("voice")
+    figures = [name for name, found in document["metrics"].items() if found["value"] is not None]
+    assert not [name for name in figures if "accuracy" in name or "f1" in name or "uar" in name]
+    assert document["confusion"] is None
+    assert document["cohorts"] == {}
+    assert {gate["verdict"] for gate in document["gates"]} == {"invalid"}
+    report = (project.folder("voice") / "report.md").read_text()
+    assert "it belongs together with other: 2 of 3 answered" in report
+
+
+def test_a_shard_of_one_is_fine_when_its_clips_came_back(project: Project) -> None:
+    write(project)
+    for number in (1, 2):
+        assert project.run(f"--speval-shard={number}/2", f"--speval-out=part{number}").ret == 0
+    assert project.run("--speval-replay=part1", "--speval-replay=part2").ret == 0
+    assert accuracy(project, "voice")["value"] == 1
+
+
+@pytest.mark.parametrize("damage", ["x: 1\n{text}", "", "\n", "{text}run: {{}}\n", "{text}: [\n"])
+def test_a_partner_whose_file_is_faulty_is_waited_for(project: Project, damage: str) -> None:
+    write(project)
+    third = project.path / "suites/third.yaml"
+    other = project.path / "suites/other.yaml"
+    third.write_text(other.read_text())
+    other.write_text(damage.format(text=other.read_text()))
+    run = project.run("suites/voice.yaml", "suites/third.yaml")
+    assert run.ret == 6
+    assert accuracy(project, "voice")["reason"] == "it belongs together with other: its file is faulty"
+    third.unlink()
+    assert project.run("suites/voice.yaml").ret == 6
+    assert project.run("suites/voice.yaml", f"--speval-replay={project.folder('voice')}").ret == 6
+
+
+def test_a_faulty_file_that_belongs_elsewhere_is_no_partner(project: Project) -> None:
+    write(project)
+    (project.path / "suites/third.yaml").write_text("task: emotion\nx: 1\n")
+    assert project.run("suites/voice.yaml", "suites/other.yaml").ret == 0
+    (project.path / "suites/other.yaml").unlink()
+    assert project.run("suites/voice.yaml").ret == 4
+
+
 def test_a_suite_cannot_wait_for_nobody(project: Project) -> None:
     write(project)
     (project.path / "suites/other.yaml").unlink()
