@@ -92,8 +92,8 @@ class Moonshine:
         tokens: list[int] = []
         for token in self._model.decode(pcm):
             if len(tokens) == most:
-                found = f"no end after {most} tokens for {len(pcm) / SAMPLE_RATE:.1f} s; a text is not cut short"
-                raise AnswerFault("moonshine-endless", found)
+                found = f"no end after {most} tokens for {len(pcm) / SAMPLE_RATE:.1f} s, see tokens_per_second"
+                raise AnswerFault("moonshine-endless", f"{found}; a text is not cut short")
             tokens.append(token)
         return Transcript(self._model.text(tokens))
 

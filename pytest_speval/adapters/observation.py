@@ -18,9 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_speval.adapters.base import ARRAY_HEADER, Rating
+from pytest_speval.errors import AdapterFault
 from pytest_speval.scoring.crops import Crop
 from pytest_speval.suite.observe_keys import CropKind, Observe
 
+CODES = {"alias-missing": "A function that observe names is not in the scorer, or is none."}
 PCM = "pcm"
 """The array that is kept with every answer, so that anybody can rebuild the crops."""
 State = tuple[str, npt.NDArray[np.uint32], int, int, float]
@@ -78,11 +80,11 @@ class Watch:
 
     def told(self) -> dict[str, Any]:
         """The observation as plain data; complete where every expected crop was seen as expected, and no other."""
-        faults = list(self.faults)
+        faults = list(dict.fromkeys(self.faults))
         for alias in self.rule.aliases:
             seen = sum(sighting.alias == alias for sighting in self.sightings)
             expected = len(self.rule.expected(alias))
-            if seen != expected and not faults:
+            if seen != expected and not any(fault.startswith(alias) for fault in faults):
                 faults.append(f"{alias}: {seen} of {expected} crops")
         crops = [asdict(sighting) for sighting in self.sightings]
         return {"complete": not faults, "faults": faults, "samples": len(self.pcm), "crops": crops}
@@ -111,29 +113,34 @@ class Watch:
     def _see(self, alias: str, kind: CropKind | None, before: State | None, given: list[Any], result: object) -> None:
         """Note a crop; raises where what was seen is not what a crop of the clip looks like."""
         if kind is None:
-            raise ValueError(f"more than {len(self.rule.expected(alias))} crops")
+            raise Unlike(f"more than {len(self.rule.expected(alias))} crops")
         if before is None:
             return
         source = next((array for array in given if isinstance(array, np.ndarray)), None)
         if source is None or not isinstance(result, np.ndarray) or source.ndim != 1 or result.ndim != 1:
-            raise TypeError("it was not given one line of samples, or returned none")
+            raise Unlike("it was not given one line of samples, or returned none")
         tiles, rest = divmod(len(source), len(self.pcm))
         if rest or not np.array_equal(source, np.tile(self.pcm, tiles)):
-            raise ValueError("its samples are neither the clip's nor the clip repeated")
+            raise Unlike("its samples are neither the clip's nor the clip repeated")
         if kind.samples is not None and len(result) != kind.samples:
-            raise ValueError(f"a crop of {len(result)} samples where {kind.samples} are expected")
+            raise Unlike(f"a crop of {len(result)} samples where {kind.samples} are expected")
         start, after = _drawn(before, len(source) - len(result))
         if not np.array_equal(source[start : start + len(result)], result):
-            raise ValueError(f"it does not lie at {start}, where the generator puts it")
+            raise Unlike("it does not lie where the generator puts it")
         if after != _digest_of(_generator_state()):
-            raise ValueError("the generator was used in another way than for one start")
+            raise Unlike("the generator was used in another way than for one start")
         name = kind.name or alias
         self.sightings.append(
             Sighting(name, alias, start, len(result), tiles, result.dtype.str, samples_sha256(result), after)
         )
 
     def _fault(self, what: str, error: Exception) -> None:
-        self.faults.append(f"{what}: {type(error).__name__}: {error}")
+        told = str(error) if isinstance(error, Unlike) else f"{type(error).__name__}: {error}"
+        self.faults.append(f"{what}: {told}")
+
+
+class Unlike(Exception):
+    """What was seen is not what a crop of the clip looks like."""
 
 
 class Observed:
@@ -145,6 +152,20 @@ class Observed:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._adapter, name)
+
+    def warm_up(self) -> Any:
+        """Load the scorer, and find every alias in it; raises `AdapterFault("alias-missing", …)`."""
+        facts = self._adapter.warm_up() if hasattr(self._adapter, "warm_up") else None
+        for alias in self._rule.aliases:
+            try:
+                owner, name = _place(self._rule.module, alias)
+                found = callable(getattr(owner, name))
+            except Exception as error:
+                told = f"observe: {self._rule.module} has no {alias}: {type(error).__name__}: {error}"
+                raise AdapterFault("alias-missing", told) from error
+            if not found:
+                raise AdapterFault("alias-missing", f"observe: {alias} of {self._rule.module} is no function")
+        return facts
 
     def rate(self, pcm: npt.NDArray[np.float32], sample_rate: int) -> object:
         """The adapter's answer, with what was seen while it was made."""

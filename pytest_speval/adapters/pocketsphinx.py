@@ -67,12 +67,15 @@ class Pocketsphinx:
         return {"threads": 1}
 
     def transcribe(self, pcm: npt.NDArray[np.float32], sample_rate: int) -> Transcript:  # noqa: ARG002
-        """What is said in a clip at 16 kHz."""
+        """What is said in a clip at 16 kHz; nothing in one of zeros, of which the decoder makes any word."""
+        samples = to_int16(pcm)
+        if not samples.any():
+            return Transcript("")
         self._decoder.reinit_feat()  # forgets the clips before
         self._decoder.start_utt()
         try:
             # As a whole, so that the mean is this clip's own and not a running one.
-            self._decoder.process_raw(to_int16(pcm).tobytes(), full_utt=True)
+            self._decoder.process_raw(samples.tobytes(), full_utt=True)
         finally:
             self._decoder.end_utt()
         hypothesis = self._decoder.hyp()

@@ -95,4 +95,5 @@ def _told(tell: Callable[..., Any], samples: int, rate: int) -> int | str:
     except BaseException as error:
         tame = tamed(error)
         return f"{type(tame).__name__}: {tame}"
-    return told if type(told) is int and told >= 0 else f"returned {told!r}, not a whole number of bytes"
+    whole = hasattr(told, "__index__") and not isinstance(told, bool)
+    return int(told) if whole and told >= 0 else f"returned {told!r}, not a whole number of bytes"

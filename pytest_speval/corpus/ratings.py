@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import isfinite
 
+from pytest_speval.corpus.numbers import number_of
 from pytest_speval.corpus.roles import Cell
 from pytest_speval.errors import Fault, FaultyFile
 from pytest_speval.suite.corpus_keys import Scale
+
+LARGEST = 1e9
+"""No rating is larger in size: squares and products of sums of such numbers stay numbers."""
 
 
 def require_ratings(
@@ -18,8 +22,8 @@ def require_ratings(
     `lines` are the lines of the manifest `entry`.
     """
     bounds = said.range if isinstance(said, Scale) else None
-    low, high = bounds or (-inf, inf)
-    wanted = "a finite number" if bounds is None else f"a number from {low:g} to {high:g}"
+    low, high = bounds or (-LARGEST, LARGEST)
+    wanted = f"a number from {low:g} to {high:g}"
     faults = [
         Fault(entry, lines[place], 0, "number-expected", f"rating `{cells[place]}` is not {wanted}")
         for place in planned
@@ -30,7 +34,5 @@ def require_ratings(
 
 
 def _on_scale(text: str, low: float, high: float) -> bool:
-    try:
-        return "_" not in text and isfinite(float(text)) and low <= float(text) <= high
-    except ValueError:
-        return False
+    number = number_of(text)
+    return number is not None and isfinite(number) and low <= number <= high

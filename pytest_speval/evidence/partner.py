@@ -49,7 +49,7 @@ def kept_partners(folder: RunFolder, rules: Mapping[str, Any]) -> tuple[Partner,
 
     Raises `EvidenceFault` for a missing or damaged file.
     """
-    if "together" not in rules["run"]:
+    if "together" not in rules.get("run", {}):
         return ()
     try:
         data = (folder.path / NAME).read_bytes()

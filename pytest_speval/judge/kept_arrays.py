@@ -32,10 +32,16 @@ def array_checks(question: Question, word: TaskWord, endings: Sequence[Ending], 
     components = question.adapter.get("identity", {}).get("components", {})
     if transcribed(word) and set(COMPONENTS) <= components.keys():
         checks[GREEDY] = lambda answer, arrays: greedy_difference(answer["text"], arrays, components)
-    if "observe" in question.sections:
+    if "observe" in question.sections and any(map(_observed, endings)):
         rule = recorded_rule(question.sections["observe"])
         checks[CROPS] = lambda answer, arrays: crops_difference(answer.get("observation"), arrays.get("pcm"), rule)
     return {name: _difference(question, endings, folder, check) for name, check in checks.items()}
+
+
+def _observed(ending: Ending) -> bool:
+    """Say whether there is anything to cut again: an observation with crops, or an answer that should have one."""
+    observation = (ending.answer or {}).get("observation")
+    return ending.state == "returned" and (observation is None or bool(observation["crops"]))
 
 
 def _difference(question: Question, endings: Sequence[Ending], folder: Path, check: Check) -> str | None:

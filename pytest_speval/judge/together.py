@@ -14,7 +14,7 @@ ANSWERED_ONLY = "answered_only."
 
 def unfinished(rules: Mapping[str, Any], counts: Counts, partners: Sequence[Partner]) -> str | None:
     """Why suites that belong together give no verdict yet, or None; `rules` are those of the plan."""
-    name = rules["run"].get("together")
+    name = rules.get("run", {}).get("together")
     if name is None:
         return None
     if not partners:

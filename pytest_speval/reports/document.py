@@ -10,6 +10,7 @@ from pytest_speval.audit.claims import ClaimLine, Level, claims_table, supported
 from pytest_speval.judge.reference import random_reference
 from pytest_speval.judge.result import Result
 from pytest_speval.reports.against import worsened
+from pytest_speval.reports.observation import unseen
 from pytest_speval.scoring.bootstrap import ENOUGH_CLUSTERS, LOST_SHARE
 
 SCHEMA = 1
@@ -133,7 +134,7 @@ def notes(result: Result) -> list[str]:
     if result.plan.shard is not None:
         found.append("Shard {} of {}: nothing is judged before all shards are together.".format(*result.plan.shard))
     found += [f"Waived: audit[{a.name}]: {a.headline}." for a in result.audits if a.waived is not None]
-    found += [f"{told}." for told in (*unshared(result), *worsened(result))]
+    found += [f"{told}." for told in (*unshared(result), *worsened(result), *unseen(result))]
     found += [f"Not checked: {name} (audit.{name}: unchecked)." for name in unchecked(result)]
     if result.counts.quarantined:
         found.append(f"Quarantined: {result.counts.quarantined:,} clips without a speaker, kept out of intervals.")

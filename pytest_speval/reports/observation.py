@@ -12,6 +12,15 @@ UNION = (
 )
 
 
+def unseen(result: Result) -> list[str]:
+    """That observations of a run are incomplete, where any is."""
+    found = result.published.get("observation")
+    if found is None or not found["incomplete"]:
+        return []
+    seen = found["complete"] + found["incomplete"]
+    return [f"{found['incomplete']:,} of {seen:,} observations are incomplete, first: {next(iter(found['faults']))}"]
+
+
 def observation_tables(result: Result) -> list[Table]:
     """The observations of a run; none where nothing was observed."""
     found = result.published.get("observation")

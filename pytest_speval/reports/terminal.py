@@ -11,6 +11,7 @@ import pytest
 from pytest_speval.judge.result import Result
 from pytest_speval.reports.against import worsened
 from pytest_speval.reports.document import unshared
+from pytest_speval.reports.observation import unseen
 from pytest_speval.reports.summary import Entry
 from pytest_speval.reports.verdict import left_out, verdict_lines
 from pytest_speval.reports.wording import number, receipt_line
@@ -46,7 +47,7 @@ def write_summary(
         for audit in result.audits:
             if audit.waived is not None:
                 reporter.write_line(f"{result.plan.suite}: audit[{audit.name}] waived: {audit.headline}")
-        for told in (*unshared(result), *worsened(result)):
+        for told in (*unshared(result), *worsened(result), *unseen(result)):
             reporter.write_line(f"{result.plan.suite}: {told}")
         for changed in result.plan.post_hoc:
             reporter.write_line(f"{result.plan.suite}: post hoc: {changed}")

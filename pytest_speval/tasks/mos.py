@@ -16,6 +16,7 @@ import numpy as np
 from pytest_speval.adapters.base import Rating
 from pytest_speval.corpus.cohorts import CohortRule
 from pytest_speval.corpus.listing import COHORT
+from pytest_speval.corpus.ratings import LARGEST
 from pytest_speval.errors import AnswerFault
 from pytest_speval.evidence.ending import Ending
 from pytest_speval.evidence.plan import Question
@@ -162,6 +163,7 @@ def _finite(what: str, number: object) -> float:
         plain = float(number)
     except OverflowError:
         raise AnswerFault("invalid-answer", f"{what} is too great for a number of 64 bits") from None
-    if not isfinite(plain):
-        raise AnswerFault("invalid-answer", f"{what} is {plain}, which is no rating: give a finite number")
+    if not isfinite(plain) or abs(plain) > LARGEST:
+        found = f"{what} is {plain}, which is no rating: give a finite number of at most {LARGEST:,.0f} in size"
+        raise AnswerFault("invalid-answer", found)
     return plain

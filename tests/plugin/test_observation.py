@@ -152,3 +152,45 @@ def test_recorded_answers_cannot_be_watched(project: Project) -> None:
     suite = project.path / "suites/quality.yaml"
     suite.write_text(suite.read_text().replace("{use: small}", "{use: predictions, file: ../answers.csv}"))
     assert project.run().ret == 6
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("small_scorer", "small_scorer.nope", "small_scorer.nope has no ssl.select_random_start: ModuleNotFoundError"),
+        ("ssl.select_random_start", "ssl.zzz", "small_scorer has no ssl.zzz: "),
+        ("ssl.select_random_start", "ssl.np.pi", "small_scorer has no ssl.np.pi: "),
+    ],
+)
+def test_a_function_that_is_not_there_fails_the_audit(project: Project, old: str, new: str, told: str) -> None:
+    write(project)
+    suite = project.path / "suites/quality.yaml"
+    suite.write_text(suite.read_text().replace(old, new))
+    run = project.run()
+    assert run.ret == 6
+    assert told in run.stdout.str()
+    assert "alias-missing" in run.stdout.str()
+
+
+def test_what_is_no_function_cannot_be_watched(project: Project) -> None:
+    write(project)
+    (project.path / "small_scorer/ssl.py").write_text(ALIAS + "number = 3\n")
+    suite = project.path / "suites/quality.yaml"
+    suite.write_text(suite.read_text().replace("ssl.select_random_start", "ssl.number"))
+    run = project.run()
+    run.stdout.fnmatch_lines(["*observe: ssl.number of small_scorer is no function*"])
+    assert run.ret == 6
+
+
+def test_a_scorer_that_never_crops_is_told_and_nothing_is_called_verified(project: Project) -> None:
+    write(project)
+    (project.path / "small_scorer/scoring.py").write_text(
+        "from small_scorer import multi_spec, ssl\n\ndef score(pcm, seed):\n    return 3.0\n"
+    )
+    run = project.run("-rs")
+    run.stdout.fnmatch_lines(
+        ["quality: 3 of 3 observations are incomplete*", "*nothing was kept that crops could be worked out from*"]
+    )
+    found = project.document("quality")["observation"]["faults"]
+    assert found == {"multi_spec.select_random_start: 0 of 10 crops": 3, "ssl.select_random_start: 0 of 1 crops": 3}
+    assert main(["verify", str(project.folder("quality"))]) == 0

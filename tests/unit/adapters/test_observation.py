@@ -159,7 +159,7 @@ def scores_by(scoring: Any, crop: Any) -> dict[str, Any]:
 def test_another_rule_of_cropping_is_not_taken_for_the_known_one(scoring: Any) -> None:
     found = scores_by(scoring, lambda y, length: y[:length])
     assert not found["complete"]
-    assert "where the generator puts it" in found["faults"][0]
+    assert "it does not lie where the generator puts it" in found["faults"][0]
 
 
 def test_a_second_draw_is_seen(scoring: Any) -> None:

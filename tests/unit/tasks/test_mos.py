@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from pytest_speval.adapters.base import EmotionRead, Rating
+from pytest_speval.corpus.ratings import LARGEST
 from pytest_speval.errors import AnswerFault
 from pytest_speval.evidence.ending import UNATTEMPTED, UNKNOWN, Ending
 from pytest_speval.judge.result import Result
@@ -301,6 +302,8 @@ def test_any_finite_number_is_a_rating(value: Any) -> None:
         (Rating(None), "the value is NoneType, not a number"),  # type: ignore[arg-type]
         (Rating(np.array([3.5])), "the value is ndarray, not a number"),  # type: ignore[arg-type]
         (Rating(10**400), "too great"),
+        (Rating(1e200), "at most 1,000,000,000 in size"),
+        (Rating(-1.1e9), "at most 1,000,000,000 in size"),
         (Rating(3.0, {"SIG": float("nan")}), "the score `SIG` is nan"),
         (Rating(3.0, {3: 1.0}), "a score is named 3"),  # type: ignore[dict-item]
         (Rating(3.0, {"\ud800": 1.0}), "a name must be a printable text"),
@@ -312,6 +315,12 @@ def test_what_is_no_rating_is_refused(read: object, told: str) -> None:
     with pytest.raises(AnswerFault, match="invalid-answer") as caught:
         Mos().record(read)
     assert told in caught.value.message
+
+
+def test_the_largest_ratings_are_still_numbers_together() -> None:
+    said = [LARGEST, -LARGEST, LARGEST, -LARGEST / 2] * 3
+    found = mos(clips_of(np.array(said), np.array(said[::-1]), [f"s{place % 4}" for place in range(12)]))
+    assert all(np.isfinite(found.estimates[name].value or 0.0) for name in ("mos", "pearson", "spearman", "mse"))
 
 
 def test_the_task_asks_for_no_labels_and_withholds() -> None:
