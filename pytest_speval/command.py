@@ -7,20 +7,23 @@ import json
 import os
 import runpy
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pytest_speval.errors import FaultyFile, SpevalError
+from pytest_speval.errors import FaultyFile, SpevalError, UsageFault
 
+CODES = {"conftest-failed": "The `conftest.py` of the folder that a command runs in raised."}
 FAULTY, USAGE = 1, 2
 Out = Callable[[str], object]
-NORMALIZERS = "pytest_speval_normalizers"
+CONFTEST = "conftest.py"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns 0, 1 where faults were found, 2 for wrong usage."""
     asked = _parser().parse_args(arguments)
+    path = [*sys.path]
     try:
         status = int(asked.act(asked))
         sys.stdout.flush()
@@ -31,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SpevalError as error:
         sys.stderr.write(f"speval: {error}\n")
         return USAGE
+    finally:
+        sys.path[:] = path
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -88,25 +93,41 @@ def _parser() -> argparse.ArgumentParser:
 
 def _words() -> Any:
     """The session's words, with what a `conftest.py` of this folder offers."""
-    from pytest_speval.plugin.words import session_words
+    from pytest_speval.plugin.words import UNUSABLE, session_words
 
-    here = _conftest() if Path("conftest.py").is_file() else {}
-    hooks = map(here.get, ("pytest_speval_adapters", NORMALIZERS))
-    return session_words(*([hook()] if callable(hook) else [] for hook in hooks))
+    here = _conftest() if Path(CONFTEST).is_file() else {}
+    return session_words(*(_offered(here, name) for name in UNUSABLE))
 
 
 def _conftest() -> Mapping[str, Any]:
-    return runpy.run_path("conftest.py", run_name="conftest")
+    """What the `conftest.py` of this folder defines; as under pytest the folder comes first on `sys.path`."""
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        return runpy.run_path(CONFTEST, run_name="conftest")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit and pytest.skip would end the command without a word
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == CONFTEST]
+        place = f"{CONFTEST}:{lines[-1]}" if lines else CONFTEST
+        raise UsageFault("conftest-failed", f"{place}: it raised {type(error).__name__}: {error}") from error
+
+
+def _offered(here: Mapping[str, Any], name: str) -> list[Any]:
+    """What a hook in a `conftest.py` offers; None offers nothing, as under pytest."""
+    from pytest_speval.plugin.words import offered
+
+    hook = here.get(name)
+    found = offered(name, hook) if callable(hook) else None
+    return [] if found is None else [found]
 
 
 def _own_normalizers() -> None:
     """Register what a `conftest.py` of this folder offers to count words by; without the hook it is not even run."""
-    from pytest_speval.corpus.own_normalizers import register
+    from pytest_speval.corpus.own_normalizers import HOOK, register
 
-    conftest = Path("conftest.py")
-    offers = conftest.is_file() and NORMALIZERS.encode() in conftest.read_bytes()
-    hook = _conftest().get(NORMALIZERS) if offers else None
-    register([hook()] if callable(hook) else [])
+    conftest = Path(CONFTEST)
+    offers = conftest.is_file() and HOOK.encode() in conftest.read_bytes()
+    register(_offered(_conftest(), HOOK) if offers else [])
 
 
 def _check(asked: argparse.Namespace) -> int:

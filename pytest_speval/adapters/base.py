@@ -126,11 +126,17 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Roll:
-    """The identities (split, id) of a manifest's rows, of the listed and of the planned clips."""
+    """The identities (split, id) of a manifest's rows, of the listed and of the planned clips.
+
+    `manifest` is its file, `references` are the columns of it that answers are held against, by their role.
+    """
 
     every: Collection[tuple[str, str]]
     listed: Sequence[tuple[str, str]]
     planned: Sequence[tuple[str, str]]
+    manifest: Path | None = None
+    manifest_sha256: str = ""
+    references: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -141,7 +147,7 @@ class Recorded(Protocol):
         """The recorded answer for one clip; raises `AnswerFault("no-answer", …)` where there is none."""
 
     def compare(self, roll: Roll) -> list[tuple[str, str]]:
-        """Hold the recorded rows against the manifest; returns notices, raises `AdapterFault` for rows it lacks."""
+        """Hold the recorded rows against the manifest; returns notices, raises `AdapterFault`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_speval.adapters.base import EmotionRead, Identity, Rating, Roll, Transcript, Vad
+from pytest_speval.adapters.references import KEYS, references_taken
 from pytest_speval.corpus.manifest import Manifest, read_manifest, style_of
+from pytest_speval.corpus.numbers import number_of
 from pytest_speval.corpus.poll import form_of
 from pytest_speval.corpus.projections import AXES
 from pytest_speval.corpus.segments import read_words_by_segment
@@ -88,7 +90,8 @@ class Predictions:
         self._columns = columns
         self._answers: dict[tuple[str | None, str], Answer] = {}
         self._ids: list[str] = []
-        self._by_id = False
+        self._by_id, self._sha256 = False, ""
+        self._taken: Mapping[str, str] = {}
 
     def identity(self) -> Identity:
         """The file is the model."""
@@ -103,7 +106,7 @@ class Predictions:
             table = self._table()
         except FaultyFile as fault:
             raise AdapterFault("predictions-unusable", str(fault)) from fault
-        self._by_id = not table.has(self._columns.split)
+        self._by_id, self._sha256 = not table.has(self._columns.split), table.sha256
         self._answers = self._read(table)
 
     def _table(self) -> Manifest:
@@ -125,7 +128,8 @@ class Predictions:
         return answer
 
     def compare(self, roll: Roll) -> list[tuple[str, str]]:
-        """Rows whose id no manifest row has are a fault; rows of clips not planned are counted."""
+        """Rows whose id no manifest row has are a fault, and so are references as answers; spare rows are counted."""
+        notices = references_taken(self._file, self._sha256, self._taken, roll)
         if self._by_id and self._answers:
             self._refuse_ambiguous(roll.listed)
         known = {self._key(split, name) for split, name in roll.every}
@@ -136,7 +140,7 @@ class Predictions:
         asked = {self._key(split, name) for split, name in roll.planned}
         spare = sum(key not in asked for key in self._answers)
         found = f"{spare} rows of {self._file.name} belong to clips that are not planned"
-        return [("predictions-spare", found)] * (spare > 0) + self._other_case(roll)
+        return notices + [("predictions-spare", found)] * (spare > 0) + self._other_case(roll)
 
     def _key(self, split: str | None, name: str) -> tuple[str | None, str]:
         return (None if self._by_id else split, name.lower() if self._style in NIST else name)
@@ -207,11 +211,14 @@ class Predictions:
 
     def _reads(self, table: Manifest) -> list[Answer]:
         if self._rated(table):
+            self._take("rating")
             return self._ratings(table)
         if self._transcribed(table):
+            self._take("transcript")
             texts = table.column(self._columns.text, keep_na=True)
             self._refuse_alternatives(table, texts)
             return [_transcript(text) for text in texts]
+        self._take("label", *AXES)
         labels = table.column(self._columns.label) if table.has(self._columns.label) else [None] * len(table.rows)
         axes = [table.column(name) for axis in AXES if table.has(name := getattr(self._columns, axis))]
         scores = {label: table.column(name) for label, name in self._columns.scores.items()}
@@ -222,8 +229,11 @@ class Predictions:
             for row, label in enumerate(labels)
         ]
 
+    def _take(self, *roles: str) -> None:
+        self._taken = {role: getattr(self._columns, KEYS[role]) for role in roles}
+
     def _refuse_alternatives(self, table: Manifest, texts: Sequence[str | None]) -> None:
-        for row, text in enumerate(texts if self._style in NIST else ()):
+        for row, text in enumerate(texts):
             if found := ALTERNATIVES.search(text or ""):
                 place = f"{self._file.name}:{table.line(row)}"
                 what = f"the answer offers alternatives, `{found[0]}`: write the words of the one best answer"
@@ -274,7 +284,7 @@ def _read(label: str | None, axes: Sequence[str | None], scores: Mapping[str, st
 
 
 def _number(cell: str | None) -> float:
-    try:
-        return float(cell or "")
-    except ValueError:
-        raise ValueError(f"`{cell or ''}`") from None
+    number = number_of(cell or "")
+    if number is None:
+        raise ValueError(f"`{cell or ''}`")
+    return number

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from pytest_speval.adapters.base import tamed
 from pytest_speval.adapters.class_onnx import ClassOnnx, ClassOnnxKeys
 from pytest_speval.adapters.command import Command, CommandKeys
 from pytest_speval.adapters.ctc_onnx import CtcOnnx, CtcOnnxKeys
@@ -72,8 +73,9 @@ def gather(offered: Iterable[object] = ()) -> tuple[dict[str, Factory], dict[str
 def _loaded(point: EntryPoint) -> Any:
     try:
         return point.load()
-    except Exception as error:
-        found = f"the adapter `{point.name}` of {point.value} cannot be loaded: {type(error).__name__}: {error}"
+    except BaseException as error:
+        tame = tamed(error)
+        found = f"the adapter `{point.name}` of {point.value} cannot be loaded: {type(tame).__name__}: {tame}"
         raise UsageFault("adapter-not-callable", found) from error
 
 

@@ -18,6 +18,7 @@ from pytest_speval.corpus.entries import entries_of
 from pytest_speval.corpus.labels import DROPPED, LabelRules
 from pytest_speval.corpus.listing import NUMBERS, Listing, check_columns, filtered
 from pytest_speval.corpus.manifest import Manifest
+from pytest_speval.corpus.numbers import number_of
 from pytest_speval.corpus.poll import Pollster
 from pytest_speval.corpus.roles import Cell, digest_faults, identities_of, ids_of, role_cells, splits_of
 from pytest_speval.errors import Fault, FaultyFile
@@ -255,8 +256,5 @@ def _check_missing(
 
 
 def _in_range(cell: Cell, low: float, high: float) -> bool:
-    text = str(cell)
-    try:
-        return "_" not in text and low <= float(text) <= high and math.isfinite(float(text))
-    except ValueError:
-        return False
+    number = number_of(str(cell))
+    return number is not None and math.isfinite(number) and low <= number <= high

@@ -20,8 +20,9 @@ from pytest_speval.suite import text_keys
 CODES = {
     "normalizer-repeated": "Two normalisers are offered under one name.",
     "normalizer-unusable": "What a hook offers as a normaliser cannot be called, or shows no source to be digested.",
-    "normalizer-failed": "A user's normaliser raised, or returned something other than a text.",
+    "normalizer-failed": "A user's normaliser raised, or returned something that is no text in UTF-8.",
 }
+HOOK = "pytest_speval_normalizers"
 
 
 def register(offered: Iterable[object]) -> None:
@@ -32,7 +33,7 @@ def register(offered: Iterable[object]) -> None:
     found: dict[str, Normalizer] = {}
     for more in offered:
         if not isinstance(more, Mapping):
-            message = f"pytest_speval_normalizers returned {type(more).__name__}; it must return {{name: callable}}"
+            message = f"{HOOK} returned {type(more).__name__}; it must return {{name: callable}}"
             raise UsageFault("normalizer-unusable", message)
         for name, rewrite in more.items():
             if name in found or name in NORMALIZERS:
@@ -76,12 +77,20 @@ def _checked(name: str, rewrite: Callable[[str], object]) -> Callable[[str], str
     def checked(said: str) -> str:
         try:
             found = rewrite(said)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # sys.exit and pytest.skip would end more than this text
             message = f"the normalizer `{name}` raised {type(error).__name__} for `{said[:60]}`: {error}"
             raise UsageFault("normalizer-failed", message) from error
         if not isinstance(found, str):
             message = f"the normalizer `{name}` returned {type(found).__name__} for `{said[:60]}`; a text is wanted"
             raise UsageFault("normalizer-failed", message)
+        try:
+            found.encode()
+        except UnicodeEncodeError as error:
+            half = f"{found[error.start]!a}, half a character that UTF-8 cannot hold"
+            message = f"the normalizer `{name}` returned {half}, for `{said[:60]}`; a whole text is wanted"
+            raise UsageFault("normalizer-failed", message) from None
         return found
 
     return checked

@@ -17,7 +17,12 @@ CODES = {
     "stm-time": "A segment's begin or end is not a time in seconds, or it ends before it begins.",
 }
 COLUMNS = ("id", "recording", "channel", "speaker", "begin", "end", "labels", "transcript")
-_LINE = re.compile(r"[ \t]*" + r"([^ \t]+)[ \t]+" * 4 + r"([^ \t]+)(?:[ \t]+(<[^<> \t]*>))?(?![^ \t])(.*)", re.DOTALL)
+_LINE = re.compile(
+    r"[ \t]*"
+    + r"([^ \t]+)[ \t]+" * 4
+    + r"([^ \t]+)(?:[ \t]+(<(?!(?i:ALT(?:_BEGIN|_END)?)>)[^<> \t]*>))?(?![^ \t])(.*)",
+    re.DOTALL,
+)
 
 
 def stm(text: str, shown_as: str) -> Records:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pytest_speval.corpus.roles import Cell
 from pytest_speval.corpus.text import TextRules, text_rules
-from pytest_speval.errors import Fault, FaultyFile, MissingExtra
+from pytest_speval.errors import Fault, FaultyFile, MissingExtra, UsageFault
 from pytest_speval.suite.text_keys import Text
 
 CODES = {
@@ -15,8 +15,8 @@ CODES = {
     "transcript-ignored": "A reference transcript is the mark of a segment that is not to be scored.",
     "transcript-alternatives": "A reference transcript offers alternatives, which would be counted as words.",
 }
-ALTERNATIVES = re.compile(r"\{[^{}]*\s/\s[^{}]*\}")
-"""A choice of readings in the notation of NIST's scorers: { um / uh / @ }."""
+ALTERNATIVES = re.compile(r"\{[^{}]*\s/\s[^{}]*\}|(?ai:<ALT(?:_BEGIN|_END)?>)")
+"""A choice of readings as NIST's scorers write it, { um / uh / @ }, or one of the tags that stand around one."""
 
 IGNORED = "IGNORE_TIME_SEGMENT_IN_SCORING"
 """What stands in place of the words of a segment that NIST's scorers leave out, in any case."""
@@ -28,7 +28,7 @@ def require_transcripts(
     """Every planned reference must be one text, with a word unless the suite says otherwise.
 
     `lines` are the lines of the manifest `entry`, where it has any. Raises `FaultyFile`, also where the normaliser is
-    not installed.
+    not installed, or where one of a user's own fails.
     """
     try:
         rules = text_rules(keys)
@@ -44,7 +44,11 @@ def require_transcripts(
 
 
 def _complaints(text: str, rules: TextRules, *, allow_empty: bool) -> list[tuple[str, str]]:
-    if not allow_empty and not rules.words(text):
+    try:
+        worded = allow_empty or bool(rules.words(text))
+    except UsageFault as fault:  # a normaliser of the user's own
+        return [(fault.code, fault.message)]
+    if not worded:
         left = "" if not text.split() else f" left by the normaliser {rules.normalizer.name}: `{text}`"
         what = f"the transcript has no word{left}; exclude the clip, or say `text.empty: reference`"
         return [("transcript-empty", what)]

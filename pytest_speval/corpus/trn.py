@@ -49,9 +49,14 @@ def _parted(line: str, *, scored: bool) -> tuple[str, str]:
     if scored and len(parts := name.split()) == 2 and _is_whole(parts[1]):
         name = parts[0]
     if not name or name != "".join(name.split()) or ")" in name:
-        what = "; if a score follows it, say `format: {style: sphinx}`" if name.split() else ""
-        raise ValueError(f"the id `({rest}` is empty or holds a blank or a parenthesis{what}")
+        raise ValueError(f"the id `({rest}` is empty or holds a blank or a parenthesis{_told(name, scored=scored)}")
     return words.strip(BLANK), name
+
+
+def _told(name: str, *, scored: bool) -> str:
+    if scored:
+        return "; one score may follow it, a whole number"
+    return "; if a score follows it, say `format: {style: sphinx}`" if name.split() else ""
 
 
 def _is_whole(score: str) -> bool:

@@ -59,6 +59,8 @@ def run_errand(suite: str, act: Act, overrides: Sequence[str] = ()) -> int:
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             pytest.main([str(file), *ARGUMENTS, *(f"--speval-set={text}" for text in overrides)], plugins=[errand])
+    except SystemExit as left:
+        raise UsageFault("suite-unusable", f"something that was collected ended the program ({left.code})") from left
     finally:
         if added is not None:
             os.environ["PYTEST_ADDOPTS"] = added

@@ -15,14 +15,17 @@ from pytest_speval.audit.health import Health
 from pytest_speval.corpus.clips import Clips
 from pytest_speval.corpus.contract import Contract
 from pytest_speval.corpus.labels import LabelRules
+from pytest_speval.corpus.listing import RATING
+from pytest_speval.corpus.projections import AXES, AxesProjection
 from pytest_speval.corpus.roles import Cell
-from pytest_speval.corpus.staging import Staged, contract, label_rules
+from pytest_speval.corpus.staging import BY_NAME, Staged, contract, label_rules, listing
 from pytest_speval.evidence.plan import Plan, Question
 from pytest_speval.evidence.versions import plan_versions
 from pytest_speval.plugin.hearing import Hearing
 from pytest_speval.plugin.sections import file_digests, sections_record, written_files
 from pytest_speval.plugin.subject import Subject
 from pytest_speval.plugin.vetting import vet
+from pytest_speval.suite.variables import expand
 
 CODES = {"rate-differs": "`corpus.audio.rate` is not the rate that the adapter hears."}
 SAMPLES = 3
@@ -50,7 +53,7 @@ def prepare(subject: Subject, staged: Staged, environ: Mapping[str, str], store:
     hearing = Hearing(staged.root, staged.clips.audio, bound, health.bytes_sha256)
     if unbuilt is None:
         once = bool(getattr(adapter, "billable", False)) or subject.once(billable=False)
-        fit = audit_adapter(adapter, replace(_request(subject, staged.clips, health, hearing), once=once))
+        fit = audit_adapter(adapter, replace(_request(subject, staged, health, hearing, environ), once=once))
         audit, identity, facts = fit.audit, fit.identity, fit.facts
         audit = _same_rate(audit, keys.corpus.audio.rate, rate)
     else:
@@ -83,7 +86,8 @@ def _same_rate(audit: Audit, suite_rate: int | None, adapter_rate: int | None) -
     return Audit(audit.name, (*audit.findings, Finding("error", "rate-differs", message)))
 
 
-def _request(subject: Subject, clips: Clips, health: Health, hearing: Hearing) -> Request:
+def _request(subject: Subject, staged: Staged, health: Health, hearing: Hearing, environ: Mapping[str, str]) -> Request:
+    clips = staged.clips
     planned = [place for place, reason in enumerate(health.excluded) if reason is None]
     rules = label_rules(subject.suite.keys.labels)
     identities = list(zip(clips.splits, clips.ids, strict=True))
@@ -95,13 +99,33 @@ def _request(subject: Subject, clips: Clips, health: Health, hearing: Hearing) -
         heard=clips.audio is not None,
         labels=rules,
         supported=supported(rules, clips.cells, planned),
-        roll=Roll(clips.identities, identities, [identities[place] for place in planned]),
+        roll=Roll(
+            clips.identities,
+            identities,
+            [identities[place] for place in planned],
+            manifest=staged.root / expand(subject.suite.keys.corpus.manifest, environ),
+            manifest_sha256=clips.manifest_sha256,
+            references=reference_columns(subject, rules, environ),
+        ),
         requires=subject.keys.requires,
         assets=subject.keys.assets,
         folder=subject.suite.file.parent,
         batch=subject.suite.keys.run.batch,
         samples=[hearing.of(place) for place in sound[:SAMPLES]] if not health.audit.failed else (),
     )
+
+
+def reference_columns(subject: Subject, rules: LabelRules | None, environ: Mapping[str, str]) -> dict[str, str]:
+    """The manifest's columns that hold what answers are held against, by their role.
+
+    Labels are not among them where listeners give them, nor where answers are read from axes.
+    """
+    keys, word = subject.suite.keys, subject.task.word
+    scored = {role for group in word.required for role in group} | ({RATING} if word.name == "mos" else set())
+    if keys.votes is not None or (rules is not None and isinstance(rules.projection, AxesProjection)):
+        scored.discard("label")
+    roles = listing(keys.corpus, BY_NAME, environ).roles
+    return {role: roles[role][0] for role in ("transcript", "label", RATING, *AXES) if role in scored & roles.keys()}
 
 
 def supported(rules: LabelRules | None, cells: Mapping[str, Sequence[Cell]], planned: Sequence[int]) -> frozenset[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import pytest
 
@@ -15,7 +15,7 @@ from pytest_speval.plugin.campaign import Campaign
 from pytest_speval.plugin.collect import CAMPAIGN, WITHOUT_CLIPS, SuiteFile, ordered, subjects_of
 from pytest_speval.plugin.options import Settings, read_settings
 from pytest_speval.plugin.subject import Subject
-from pytest_speval.plugin.words import Words, session_words
+from pytest_speval.plugin.words import UNUSABLE, Words, offered, session_words
 from pytest_speval.suite.secrets import Secrets
 
 if TYPE_CHECKING:
@@ -123,19 +123,10 @@ def _words(config: pytest.Config, settings: Settings) -> Words:
     """The session's words; what a hook or a package says of itself is told without secrets."""
     try:
         hook = config.hook
-        offered = _offered(hook.pytest_speval_adapters, "adapter-not-callable")
-        return session_words(offered, _offered(hook.pytest_speval_normalizers, "normalizer-unusable"))
+        return session_words(*(offered(name, getattr(hook, name)) for name in UNUSABLE))
     except UsageFault as fault:
         secrets = Secrets.suspected(settings.suites, settings.environ)
         raise UsageFault(fault.code, secrets.redact_cut(fault.message)) from fault
-
-
-def _offered(hook: Callable[[], list[Any]], code: str) -> list[Any]:
-    try:
-        return hook()
-    except Exception as error:
-        name = "pytest_speval_adapters" if code.startswith("adapter") else "pytest_speval_normalizers"
-        raise UsageFault(code, f"{name} raised {type(error).__name__}: {error}") from error
 
 
 def _refuse_each(config: pytest.Config) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,188 @@ def test_a_normalizer_that_raises_gives_no_verdict(project: Project) -> None:
     run = apart(project)
     assert run.ret not in (0, 1)
     assert "the normalizer `plain` returned NoneType for `" in f"{run.stdout}{run.stderr}"
+
+
+def leaving(project: Project, word: str, what: str) -> None:
+    """A normaliser that leaves at a word, which only the references or only the answers have."""
+    (project.path / "ref.csv").write_text("id,transcript\nu1,na\nu2,a dog\n")
+    (project.path / "hyp.csv").write_text("id,text\nu1,na\nu2,a cat\n")
+    gates = {"words": {"metric": "wer", "max": 0.9, "why": "As before."}}
+    suite(
+        project, {"root": "..", "manifest": "ref.csv"}, {"file": "../hyp.csv"}, text={"normalizer": "plain"},
+        gates=gates,
+    )  # fmt: skip
+    offer(project, leaves_at(word, what))
+
+
+def leaves_at(word: str, what: str) -> str:
+    return f"import sys\nimport pytest\n\ndef plain(text):\n    if {word!r} in text:\n        {what}\n    return text\n"
+
+
+LEAVING = ["sys.exit(0)", "pytest.skip('x')", "pytest.exit('x', 0)", "raise GeneratorExit"]
+
+
+@pytest.mark.parametrize("what", LEAVING)
+def test_a_normalizer_that_leaves_at_an_answer_gives_no_verdict(project: Project, what: str) -> None:
+    leaving(project, "cat", what)
+    run = apart(project)
+    assert run.ret == 6, run.stdout
+    assert "the normalizer `plain` raised" in str(run.stdout)
+    assert project.documents("words") == []
+
+
+def test_a_normalizer_that_leaves_gives_no_verdict_to_many_workers(project: Project) -> None:
+    leaving(project, "cat", "sys.exit(0)")
+    assert apart(project, "-n", "2").ret == 6
+
+
+@pytest.mark.parametrize("what", LEAVING)
+@pytest.mark.parametrize("arguments", [(), ("--speval-release",), ("-n", "2")])
+def test_a_normalizer_that_leaves_at_a_reference_is_an_error_of_collection(
+    project: Project, what: str, arguments: tuple[str, ...]
+) -> None:
+    leaving(project, "dog", what)
+    run = apart(project, *arguments)
+    assert run.ret == 2, f"{run.stdout}{run.stderr}"
+    assert "ref.csv:3: the normalizer `plain` raised" in str(run.stdout)
+
+
+def test_half_a_character_from_a_normalizer_gives_no_verdict(project: Project) -> None:
+    leaving(project, "cat", r"return '\ud800'")
+    run = apart(project)
+    assert run.ret == 6
+    assert r"the normalizer `plain` returned '\ud800'" in str(run.stdout)
+
+
+@pytest.mark.parametrize("what", LEAVING)
+@pytest.mark.parametrize("hook", ["normalizers", "adapters"])
+def test_a_hook_that_leaves_is_a_usage_error(project: Project, hook: str, what: str) -> None:
+    spoken(project)
+    offer(project, conftest=f"import pytest, sys\n\ndef pytest_speval_{hook}():\n    {what}\n")
+    run = apart(project)
+    assert run.ret == 4, f"{run.stdout}{run.stderr}"
+    assert f"pytest_speval_{hook} raised" in f"{run.stdout}{run.stderr}"
+
+
+# --- the command, in a folder with a conftest.py
+
+
+def speval(project: Project, *arguments: str) -> tuple[int, str]:
+    """Exit status and words of the command in a process of its own, which does not find modules of its folder."""
+    call = "from pytest_speval.command import main; raise SystemExit(main())"
+    run = project.pytester.run(sys.executable, "-P", "-c", call, *arguments)
+    return int(run.ret), f"{run.stdout}{run.stderr}"
+
+
+def test_the_command_runs_the_example_of_the_docs(project: Project) -> None:
+    spoken(project)
+    offer(project)
+    assert apart(project).ret == 0
+    folder = str(project.folder("words"))
+    assert speval(project, "check", "suites/words.yaml") == (0, "1 of 1 files are good")
+    status, told = speval(project, "verify", folder)
+    assert status == 0, told
+    assert speval(project, "prove", folder)[0] in (0, 1)
+    offer(project, leaves_at("no", "sys.exit(0)") + "\nplain.version = '1'\n")
+    assert speval(project, "verify", folder)[0] == 1, "another normaliser"
+
+
+@pytest.mark.parametrize(("act", "ends"), [("verify", 1), ("prove", 2)])
+def test_the_command_says_that_a_normalizer_left(project: Project, act: str, ends: int) -> None:
+    leaving(project, "cat", "if len(open('left').read()):\n            sys.exit(0)")
+    (project.path / "left").write_text("")
+    assert apart(project).ret == 0
+    (project.path / "left").write_text("now")
+    status, told = speval(project, act, str(project.folder("words")))
+    assert status == ends
+    assert "the normalizer `plain` raised SystemExit for `a cat`: 0 [normalizer-failed]" in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize("act", [("check", "suites/words.yaml"), ("verify", ".")])
+@pytest.mark.parametrize(
+    ("conftest", "told"),
+    [
+        ("import sys\nsys.exit(0)\n# pytest_speval_normalizers", "conftest.py:2: it raised SystemExit: 0"),
+        ("import no_such\n# pytest_speval_normalizers", "conftest.py:1: it raised ModuleNotFoundError: No module"),
+        ("# pytest_speval_normalizers\ndef", "conftest.py: it raised SyntaxError: invalid syntax"),
+        ("def pytest_speval_normalizers():\n    raise SystemExit", "pytest_speval_normalizers raised SystemExit"),
+    ],
+)
+def test_the_command_says_what_a_conftest_raises(
+    project: Project, act: tuple[str, ...], conftest: str, told: str
+) -> None:
+    spoken(project)
+    (project.path / "conftest.py").write_text(conftest)
+    status, said = speval(project, *act)
+    assert status == 2
+    assert said.startswith(f"speval: {told}"), said
+    assert "Traceback" not in said
+
+
+def test_the_command_leaves_the_search_path_as_it_was(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoken(project)
+    offer(project, conftest="")
+    monkeypatch.chdir(project.path)
+    before = [*sys.path]
+    assert main(["check", "suites/words.yaml"]) == 1
+    assert sys.path == before
+
+
+# --- references are no answers
+
+
+def test_the_manifest_cannot_answer_itself(project: Project) -> None:
+    (project.path / "ref.csv").write_text("id,words,heard\na,red bus,red bus\nb,stop,stop\n")
+    corpus = {"root": "..", "manifest": "ref.csv", "columns": {"transcript": "words"}}
+    suite(project, corpus, {"file": "../ref.csv", "columns": {"text": "words"}})
+    run = project.run()
+    assert run.ret == 6
+    assert "`words` of ref.csv holds the references: every answer would be right" in str(run.stdout)
+    assert "[predictions-references]" in str(run.stdout)
+    suite(project, corpus, {"file": "../ref.csv", "columns": {"text": "heard"}})
+    assert project.run().ret == 0
+
+
+def test_the_text_of_nemo_is_no_answer_to_itself(project: Project) -> None:
+    (project.path / "out.jsonl").write_text('{"audio_filepath": "a", "text": "red", "pred_text": "red"}\n')
+    corpus = {"root": "..", "manifest": "out.jsonl", "columns": {"id": "audio_filepath", "transcript": "text"}}
+    suite(project, corpus, {"file": "../out.jsonl", "columns": {"id": "audio_filepath", "text": "text"}})
+    run = project.run()
+    assert run.ret == 6
+    assert "`text` of out.jsonl holds the references" in str(run.stdout)
+
+
+@pytest.mark.parametrize(
+    ("keys", "columns", "role"),
+    [
+        ({"task": "emotion", "labels": {"set": ["yes", "no"]}}, {}, "label"),
+        ({"task": "mos"}, {"value": "rating"}, "rating"),
+        ({"task": "affect"}, {"valence": "v", "arousal": "a", "dominance": "d"}, "v"),
+    ],
+)
+def test_no_manifest_of_any_task_answers_itself(
+    project: Project, keys: dict[str, Any], columns: dict[str, str], role: str
+) -> None:
+    (project.path / "clips.csv").write_text(
+        "id,label,rating,v,a,d\na,yes,3,0.1,0.2,0.3\nb,no,4,0.4,0.3,0.1\nc,no,1,0.9,0.5,0.2\n"
+    )
+    axes = {axis: {"column": axis[0], "range": [0, 1]} for axis in ("valence", "arousal", "dominance")}
+    corpus = {"root": "..", "manifest": "clips.csv", "columns": axes}
+    suite(project, corpus, {"file": "../clips.csv", "columns": columns}, **keys)
+    run = project.run()
+    assert run.ret == 6, run.stdout
+    assert f"`{role}` of clips.csv holds the references" in str(run.stdout)
+
+
+def test_a_copy_of_the_references_is_noted(project: Project) -> None:
+    for name in ("ref.trn", "hyp.trn"):
+        (project.path / name).write_text("red bus (a)\n")
+    suite(project, {"root": "..", "manifest": "ref.trn"}, {"file": "../hyp.trn"})
+    assert project.run().ret == 0, "a good recogniser may write this"
+    audits = json.loads((project.folder("words") / "audits.json").read_text())
+    found = [finding["code"] for audit in audits for finding in audit["findings"]]
+    assert "predictions-copy" in found
 
 
 # --- files that other people's tools wrote

@@ -236,3 +236,14 @@ def test_a_reader_that_goes_away_ends_a_command_quietly(project: Project, act: s
                           stderr=subprocess.PIPE, text=True, check=False)  # fmt: skip
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("act", ["freeze", "plan"])
+def test_a_conftest_that_ends_the_program_is_told(
+    project: Project, act: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    project.write(["yes"] * 4)
+    (project.path / "conftest.py").write_text("import sys\n\nsys.exit(0)\n")
+    assert main([act, "voice"]) == 2
+    assert "ended the program (0)" in capfd.readouterr().err
+    assert not (project.path / "suites/voice.lock.json").exists()

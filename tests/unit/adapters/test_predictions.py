@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +205,7 @@ def test_a_value_of_json_lines_that_is_no_number_is_an_invalid_answer(tmp_path: 
     assert (caught.value.code, caught.value.message) == ("invalid-answer", f"`{said}` is not a number")
 
 
-@pytest.mark.parametrize("cell", ["high", "0,5", ""])
+@pytest.mark.parametrize("cell", ["high", "0,5", "", "1_0", "٣", "０.5"])
 def test_a_cell_that_is_no_number_is_an_invalid_answer_of_its_clip_alone(tmp_path: Path, cell: str) -> None:
     text = f'id,p_happy,p_sad\nx,0.5,"{cell}"\ny,0.5,0.4\n'
     adapter = recorded(tmp_path, text, scores=SCORES.scores)
@@ -219,6 +221,68 @@ def test_h37_a_recorded_score_that_is_not_finite_is_no_answer(tmp_path: Path, ce
     with pytest.raises(AnswerFault, match="it must be a finite number") as caught:
         record_emotion(adapter.recall("test", "x"))
     assert caught.value.code == "invalid-answer"
+
+
+@pytest.mark.parametrize("cell", ["1_0", "٣", "three"])
+def test_a_number_is_read_alike_in_every_column(tmp_path: Path, cell: str) -> None:
+    axes = {"valence": "v", "arousal": "a", "dominance": "d"}
+    files: list[tuple[str, dict[str, Any]]] = [
+        (f"id,value\nx,{cell}\n", {}),
+        (f"id,value,p\nx,3,{cell}\n", {"value": "value", "scores": {"other": "p"}}),
+        (f"id,v,a,d\nx,0.5,{cell},0.5\n", axes),
+    ]
+    for text, columns in files:
+        with pytest.raises(AnswerFault) as caught:
+            recorded(tmp_path, text, **columns).recall("test", "x")
+        assert (caught.value.code, caught.value.message) == ("invalid-answer", f"`{cell}` is not a number")
+
+
+# --- references are no answers
+
+
+def manifest_roll(manifest: Path, references: dict[str, str]) -> Roll:
+    every, digest = frozenset({("test", "x")}), hashlib.sha256(manifest.read_bytes()).hexdigest()
+    return Roll(every, [*every], [*every], manifest, digest, references)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "role", "column"),
+    [
+        ("id,text\nx,red bus\n", {}, "transcript", "text"),
+        ("id,words,heard\nx,red bus,red\n", {"text": "words"}, "transcript", "words"),
+        ("id,label\nx,happy\n", {}, "label", "label"),
+        ("id,mos,value\nx,3.5,3.4\n", {"value": "mos"}, "rating", "mos"),
+        ("id,v,arousal,d\nx,1,1,1\n", {"valence": "v", "dominance": "d"}, "dominance", "d"),
+    ],
+)
+def test_a_column_of_references_holds_no_answers(
+    tmp_path: Path, text: str, columns: dict[str, Any], role: str, column: str
+) -> None:
+    adapter = recorded(tmp_path, text, **columns)
+    same = manifest_roll(tmp_path / "answers.csv", {role: column})
+    with pytest.raises(AdapterFault) as caught:
+        adapter.compare(same)
+    assert caught.value.code == "predictions-references"
+    assert f"`{column}` of answers.csv holds the references" in caught.value.message
+    assert adapter.compare(replace(same, references={role: "another"})) == []
+    link, copy, other = (tmp_path / name for name in ("link.csv", "copy.csv", "other.csv"))
+    link.symlink_to("answers.csv")
+    with pytest.raises(AdapterFault, match="holds the references"):
+        adapter.compare(replace(same, manifest=link))
+    copy.write_text(text)
+    ((code, notice),) = adapter.compare(replace(same, manifest=copy))
+    assert code == "predictions-copy"
+    assert notice.startswith("answers.csv is byte for byte the manifest")
+    other.write_text(text + "\n")
+    assert adapter.compare(manifest_roll(other, {role: column})) == []
+
+
+def test_a_reference_that_is_not_taken_for_an_answer_may_stand_beside_it(tmp_path: Path) -> None:
+    text = "id,text,label\nx,red bus,happy\n"
+    adapter, roll = recorded(tmp_path, text), manifest_roll(tmp_path / "answers.csv", {"transcript": "text"})
+    assert adapter.compare(roll) == []
+    with pytest.raises(AdapterFault, match=r"say `columns: \{text: …\}` for the column of the answers, or give"):
+        recorded(tmp_path, text, text="text").compare(roll)
 
 
 # --- files
@@ -357,11 +421,21 @@ def test_ids_of_kaldi_are_what_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("hyp.trn", "a (x)\n{ b / c } d (y)\n"), ("hyp.stm", "r 1 s 0 1 { b / }\n")]
+    ("name", "style", "text"),
+    [
+        ("hyp.trn", None, "a (x)\n{ b / c } d (y)\n"),
+        ("hyp.stm", None, "r 1 s 0 1 { b / }\n"),
+        ("hyp.stm", None, "r 1 s 0 1 <ALT_BEGIN> b\n"),
+        ("text", "kaldi", "x a\ny { b / c }\n"),
+        ("text", "kaldi", "x a\ny <ALT_BEGIN> b <ALT> c <ALT_END>\n"),
+        ("a.match", "sphinx", "<s> a </s> (x)\n<alt> b (y -1)\n"),
+        ("hyp.csv", None, "id,text\nx,a\ny,{ b / c }\n"),
+        ("hyp.jsonl", None, '{"id": "x", "text": "<ALT_BEGIN> b <ALT> c <ALT_END>"}\n'),
+    ],
 )
-def test_answers_with_alternatives_are_refused(tmp_path: Path, name: str, text: str) -> None:
+def test_answers_with_alternatives_are_refused(tmp_path: Path, name: str, style: Style | None, text: str) -> None:
     with pytest.raises(AdapterFault) as caught:
-        heard(tmp_path, text, name)
+        heard(tmp_path, text, name, style)
     assert caught.value.code == "predictions-alternatives"
     assert f"{name}:{len(text.splitlines())}: the answer offers alternatives" in caught.value.message
 

@@ -288,7 +288,7 @@ def test_h13_folding_and_stripping_join_what_the_suite_says_they_join(folder: Pa
     assert message.startswith("the label `Superise` (1 clips) has no rule")
 
 
-@pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "1e999", "-0.1", "7.01", "x", "0_5", "0x1", "1,5"])
+@pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "1e999", "-0.1", "7.01", "x", "0_5", "0x1", "1,5", "٣"])
 def test_a_number_outside_its_range_is_a_fault_of_its_line(folder: Path, cell: str) -> None:
     manifest = manifest_of(folder, f'id,v\na,1\nb,"{cell}"\nc,\n')
     found = faults_of(manifest, {"id": "id", "valence": "v"}, ranges={"valence": (0.0, 7.0)})

@@ -132,3 +132,33 @@ def test_what_goes_wrong_within_is_named() -> None:
         words("nothing", "a b")
     with pytest.raises(UsageFault, match="`wrong` raised KeyError for `a b`"):
         words("wrong", "a b")
+
+
+@pytest.mark.parametrize("leaving", [SystemExit(0), pytest.skip.Exception("x"), GeneratorExit()])
+def test_what_would_end_the_session_ends_the_text(leaving: BaseException) -> None:
+    def leaves(_: str) -> str:
+        raise leaving
+
+    register([{"leaves": leaves}])
+    with pytest.raises(UsageFault, match=f"`leaves` raised {type(leaving).__name__} for `a b`") as caught:
+        words("leaves", "a b")
+    assert caught.value.code == "normalizer-failed"
+
+
+def test_an_interrupt_is_no_fault_of_a_normalizer() -> None:
+    def interrupted(said: str) -> str:
+        raise KeyboardInterrupt(said)
+
+    register([{"interrupted": interrupted}])
+    with pytest.raises(KeyboardInterrupt):
+        words("interrupted", "a b")
+
+
+def test_half_a_character_is_no_text() -> None:
+    def halved(said: str) -> str:
+        return f"{said} \ud800"
+
+    register([{"halved": halved}])
+    with pytest.raises(UsageFault, match=r"`halved` returned '\\ud800', half a character .* for `a b`") as caught:
+        words("halved", "a b")
+    assert caught.value.code == "normalizer-failed"

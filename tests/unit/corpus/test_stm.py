@@ -66,3 +66,9 @@ talk A Ann 16.090 17.10 <o,f0,female> well  <unk> so
 )
 def test_faults_have_their_lines(tmp_path: Path, line: str, code: str) -> None:
     assert faults(tmp_path, f"talk 1 Ann 0 1 a\n{line}\n", "ref.stm") == [f"ref.stm:2 {code}"]
+
+
+@pytest.mark.parametrize("tag", ["<ALT_BEGIN>", "<alt>"])
+def test_a_tag_of_alternatives_is_no_label(tag: str) -> None:
+    (row,) = stm(f"r 1 s 0 1 {tag} cat", "ref.stm").rows
+    assert row[-2:] == (None, f"{tag} cat")

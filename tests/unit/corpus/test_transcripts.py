@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_speval.corpus import transcripts
+from pytest_speval.corpus.own_normalizers import register
 from pytest_speval.corpus.transcripts import require_transcripts
 from pytest_speval.errors import FaultyFile, MissingExtra
 from pytest_speval.suite.text_keys import Text
@@ -48,9 +49,29 @@ def test_segments_that_are_not_to_be_scored_are_excluded_by_the_suite_or_refused
     assert not faults("yes", mark, planned=[0])
 
 
-@pytest.mark.parametrize("said", ["and/or { this }", "km/h", "{a/b}", "a / b", "1 / 2 { half }"])
+@pytest.mark.parametrize("tag", ["<ALT_BEGIN>", "<ALT>", "<ALT_END>", "<alt>", "<Alt_Begin>"])
+def test_tags_around_alternatives_are_no_words(tag: str) -> None:
+    (found,) = faults("yes", f"yes {tag} no")
+    assert found.startswith(f"clips.csv:3: the transcript offers alternatives, `{tag}`, which cannot be counted")
+
+
+@pytest.mark.parametrize(
+    "said", ["<ALTO>", "ALT", "< ALT >", "and/or { this }", "km/h", "{a/b}", "a / b", "1 / 2 { half }"]
+)
 def test_braces_and_strokes_alone_are_no_alternatives(said: str) -> None:
     assert not faults(said)
+
+
+def test_a_text_that_ones_own_normalizer_fails_at_is_named_with_its_line() -> None:
+    def leaves(said: str) -> str:
+        raise SystemExit(said == "no")
+
+    try:
+        register([{"leaves": leaves}])
+        (found,) = faults("no", keys=Text(normalizer="leaves"))
+    finally:
+        register(())
+    assert found == "clips.csv:2: the normalizer `leaves` raised SystemExit for `no`: True [normalizer-failed]"
 
 
 def test_a_normalizer_that_is_not_installed_is_a_fault_of_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_speval.corpus.trn import sphinx, trn
+from pytest_speval.errors import FaultyFile
 from tests.unit.corpus.transcripts_written import NAMES, TEXTS, faults, table
 
 
@@ -60,3 +61,12 @@ def test_a_line_without_an_id_in_parentheses_is_a_fault(tmp_path: Path, line: st
 def test_every_fault_is_listed(tmp_path: Path) -> None:
     assert faults(tmp_path, "a\nb (y)\nc\n", "ref.trn") == ["ref.trn:1 trn-syntax", "ref.trn:3 trn-syntax"]
     assert faults(tmp_path, "a (x 1 2)\nb (y z)\n", "a.hyp", "sphinx") == ["a.hyp:1 trn-syntax", "a.hyp:2 trn-syntax"]
+
+
+def test_what_may_follow_an_id_is_told_by_the_style() -> None:
+    for line in ("red (u2 -123 45)", "red (u2 x)"):
+        with pytest.raises(FaultyFile, match="; one score may follow it, a whole number") as caught:
+            sphinx(line, "a")
+        assert "say" not in str(caught.value)
+        with pytest.raises(FaultyFile, match=r"if a score follows it, say `format: \{style: sphinx\}`"):
+            trn(line, "a")
