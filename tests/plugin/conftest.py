@@ -21,6 +21,8 @@ import pytest_speval.plugin.distribute
 import pytest_speval.plugin.session
 import pytest_speval.reports.terminal  # noqa: F401
 
+WITHOUT = ("-p", "no:randomly", "-p", "no:hypothesispytest", "-p", "no:anyio")
+"""Plugins of other packages that no session here needs; loading them takes half the time of a session with workers."""
 CLOCK = ("runStartedAt", "elapsedSeconds", "meanLatencyMs")
 
 COUNTING_ADAPTER = '''
@@ -111,7 +113,7 @@ class Project:
             for name, value in (environment or {}).items():
                 patch.setenv(name, value)
             start = self.pytester.runpytest_subprocess if apart else self.pytester.runpytest_inprocess
-            return start("-p", "no:randomly", *arguments)
+            return start(*WITHOUT, *arguments)
 
     @property
     def calls(self) -> list[str]:

@@ -16,7 +16,7 @@ from pytest_speval.evidence.ending import endings_of
 from pytest_speval.evidence.folder import RunFolder
 from pytest_speval.evidence.plan import Question
 from pytest_speval.plugin.session import SuiteSession
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import WITHOUT, Project
 
 WAITING = """
     def __init__(self, said="said.json"):
@@ -47,7 +47,7 @@ def stopped(project: Project, how: signal.Signals) -> subprocess.CompletedProces
     for pipe in ("here", "never"):
         os.mkfifo(project.path / pipe)
     with subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-p", "no:randomly"],
+        [sys.executable, "-m", "pytest", *WITHOUT],
         cwd=project.path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.plugin.conftest import timeless
+from tests.plugin.conftest import WITHOUT, timeless
 
 HOME = Path(__file__).resolve().parents[2]
 
@@ -25,8 +25,7 @@ def speak(out: Path, *arguments: str, environment: dict[str, str] | None = None)
             sys.executable,
             "-m",
             "pytest",
-            "-p",
-            "no:randomly",
+            *WITHOUT,
             "-p",
             "no:cacheprovider",
             f"--speval-out={out}",
