@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import onnxruntime  # noqa: F401
+import pyarrow.parquet  # noqa: F401
 import pytest
 import rich.table  # noqa: F401
+import scipy.sparse.csgraph  # noqa: F401
 import soundfile  # noqa: F401
+import soxr  # noqa: F401
 
-# What sessions in this process load must outlive them: numpy cannot be loaded twice.
+# What sessions in this process load must outlive them: native modules cannot be loaded twice.
 import pytest_speval.plugin.distribute
 import pytest_speval.plugin.session
 import pytest_speval.reports.terminal  # noqa: F401
